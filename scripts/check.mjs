@@ -1,0 +1,16 @@
+// The one check: never writes. `npm run fix` writes.
+import { concurrently } from "./concurrently.mjs";
+
+const bin = (name) => `node_modules/.bin/${name}`;
+const failed = await concurrently([
+  { name: "types", command: bin("tsc"), args: ["-p", "tsconfig.json"] },
+  { name: "types of model in a browser", command: bin("tsc"), args: ["-p", "tsconfig.model.json"] },
+  { name: "lint", command: bin("oxlint"), args: ["--type-aware", "--deny-warnings"] },
+  { name: "format", command: bin("oxfmt"), args: ["--check"] },
+  { name: "unused", command: bin("knip"), args: [] },
+  { name: "house", command: bin("vitest"), args: ["run", "test/house"] },
+]);
+if (failed.length > 0) {
+  console.log(`check failed: ${failed.join(", ")}`);
+  process.exit(1);
+}

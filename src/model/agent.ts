@@ -1,0 +1,162 @@
+import type { Evidence } from "./facts.ts";
+import type { Json, Outcome, EffectClass, Usage } from "./values.ts";
+
+/**
+ * The contract between the engine and an agent. The engine knows this page and no agent; an agent knows this page and
+ * no store. The engine makes everything durable: an agent decides nothing about durability and writes no facts.
+ */
+
+/** A part of what a model is sent. Plain JSON. */
+export type PromptPart =
+  | { type: "text"; text: string; providerMetadata?: Json }
+  | { type: "reasoning"; text: string; signature?: string; providerMetadata?: Json }
+  | { type: "image"; base64: string; mediaType: string }
+  | { type: "tool_call"; call: string; tool: string; args: Json; providerMetadata?: Json }
+  | { type: "tool_result"; call: string; tool: string; output: string; isError: boolean };
+
+/** What a model is sent: every tool call is followed by its result, call ids are unique, no text is empty. */
+export interface PromptMessage {
+  role: "user" | "assistant" | "tool";
+  parts: PromptPart[];
+}
+
+/** A tool as the model sees it. */
+export interface ToolDescription {
+  name: string;
+  description: string;
+  /** JSON Schema of the arguments. */
+  parameters: Json;
+}
+
+/** One model call: exactly one request to the provider, never a hidden second one. */
+export interface ModelCall {
+  system: string;
+  tools: ToolDescription[];
+  messages: PromptMessage[];
+  /** The cassette's turn that answers; only for cassettes. */
+  cassetteIndex?: number;
+}
+
+/** A call that the model asked for. */
+export interface AskedCall {
+  /** The provider's id. */
+  call: string;
+  tool: string;
+  /** Arguments as the provider wrote them: JSON text, possibly malformed. */
+  argsText: string;
+  providerMetadata?: Json;
+}
+
+/** A part of an answer, in the model's order. */
+export type AnswerPart =
+  | { type: "text"; text: string; providerMetadata?: Json }
+  | { type: "reasoning"; text: string; signature?: string; providerMetadata?: Json }
+  | ({ type: "call" } & AskedCall);
+
+/** Why a call failed; the reasons of `model.failed`. */
+export interface ModelFailure {
+  reason: string;
+  message: string;
+  status?: number;
+  retryAfterMs?: number;
+  retryable: boolean;
+}
+
+/** Events of one call. The stream ends with exactly one `answered` or `failed`, and never throws. */
+export type ModelEvent =
+  /** A piece of the answer as it arrives; transient, shown but not stored. */
+  | { type: "delta"; part: "text" | "reasoning"; text: string }
+  | { type: "answered"; parts: AnswerPart[]; usage?: Usage; stopReason: string; responseId?: string }
+  /** Also after an abort, with reason `interrupted`. */
+  | { type: "failed"; failure: ModelFailure };
+
+/** A model that answers calls. */
+export interface Model {
+  /** `provider/model`. */
+  readonly provider: string;
+  readonly name: string;
+  /** Streams one answer. Must end soon after `signal` is aborted. */
+  call(call: ModelCall, signal: AbortSignal): AsyncIterable<ModelEvent>;
+}
+
+/** Where an operation takes place. The paths are given; an agent derives none of the session's own. */
+export interface OperationPlace {
+  readonly session: string;
+  readonly run: string;
+  readonly operation: string;
+  /** Canonical root of the workspace; nothing outside may be touched. */
+  readonly workspace: string;
+  /** A directory for this operation's spool, inside the session; may not exist yet. */
+  readonly spool: string;
+  /** The session's trash; may not exist yet. */
+  readonly trash: string;
+  /** Identifies the session's supervisor: session and state directory. */
+  readonly supervisor: string;
+}
+
+/** How an effect ended. */
+export interface EffectResult {
+  outcome: Outcome;
+  /** What the model reads. */
+  output: string;
+  /** The whole output where `output` is only head and tail of it. */
+  full?: Uint8Array;
+  /** Wall clock and monotonic time of the effect itself. */
+  startedAt?: number;
+  endedAt?: number;
+  durationMs?: number;
+  details?: Json;
+}
+
+/** What must be known before an effect starts; or the result of one that must not start. */
+export type Prepared = { ready: true; evidence: Evidence } | { ready: false; result: EffectResult };
+
+/** What can be proven of an effect whose start is on record and whose end is not. */
+export type Proof =
+  /** It happened, or ended; this is its result. */
+  | { proven: "known"; result: EffectResult }
+  /** It provably did not happen, and now never will: a new operation may be made of it. */
+  | { proven: "not_executed"; details?: Json }
+  /** Nothing proves either. `evidence` is all that was found. */
+  | { proven: "unknown"; reason: string; evidence: Json };
+
+/** What a tool may use while it runs. */
+export interface ToolRun {
+  readonly place: OperationPlace;
+  readonly args: Json;
+  /** Aborted when the effect shall stop; the tool then ends it and tells its real end. */
+  readonly signal: AbortSignal;
+  /** Live output; transient, already redacted. */
+  live(text: string): void;
+}
+
+/** Something a model may ask for. */
+export interface Tool extends ToolDescription {
+  readonly effect: EffectClass;
+  /** The capability that policy must permit. */
+  readonly capability: string;
+  /**
+   * Checks arguments and takes evidence, stages what is staged, and makes that durable. Must not change anything that
+   * the workspace's user would see but the staged file. Resolves; bad arguments are a `ready: false` result.
+   */
+  prepare(run: ToolRun): Promise<Prepared>;
+  /** The effect. Called at most once for an operation, after its start is durable. Durable itself when it resolves. */
+  perform(run: ToolRun, evidence: Evidence): Promise<EffectResult>;
+  /**
+   * After a death: what happened? Never executes the effect; may go on waiting for one that still runs, and must make
+   * `not_executed` final (nothing that is still under way may execute it later).
+   */
+  prove(run: ToolRun, evidence: Evidence): Promise<Proof>;
+  /** Removes what was staged for an operation that never started, or is needed no more once its outcome is durable. */
+  cleanUp(place: OperationPlace, evidence: Evidence | undefined): Promise<void>;
+}
+
+/** A built-in agent, ready to work: one model and its tools. */
+export interface Agent {
+  readonly name: string;
+  readonly model: Model;
+  readonly tools: readonly Tool[];
+  /** Replaces known secrets in text that is about to be stored or shown. */
+  redact(text: string): string;
+  close(): Promise<void>;
+}

@@ -1,0 +1,54 @@
+import type { Fact, OpaqueFact } from "./facts.ts";
+
+/** One line of a log: facts that became durable together. One shape for file, stream, bundle and screen. */
+export interface Commit {
+  readonly v: number;
+  readonly ses: string;
+  /** Position in its file, from 0. */
+  readonly seq: number;
+  readonly epoch: number;
+  /** Wall clock in milliseconds. */
+  readonly at: number;
+  /** Trajectory rows of all accepted lines before this one, bases included. */
+  readonly rec: number;
+  /** Revision of the visible messages after this line. */
+  readonly rev: number;
+  /** Visible messages after this line. */
+  readonly msgs: number;
+  /** Byte offset of the newest accepted line before this one that holds a `row` fact. */
+  readonly row: number;
+  readonly facts: readonly (Fact | OpaqueFact)[];
+  readonly prev: string;
+  readonly sum: string;
+}
+
+const recordParts = new Set(["text", "reasoning", "image"]);
+const noteParts = new Set(["context", "mail", "notice"]);
+
+/**
+ * Trajectory rows of one fact, by a table frozen for format 1 that looks at the fact alone: a message with text,
+ * reasoning or image 1, plus 1 for each context, mail and notice; `op.asked`, `compacted`, `system.changed` 1; else 0.
+ */
+export function rowsOfFact(fact: Fact | OpaqueFact): number {
+  switch (fact.kind) {
+    case "message": {
+      const parts = (fact as { parts: readonly { type: string }[] }).parts;
+      const notes = parts.filter((part) => noteParts.has(part.type)).length;
+      return notes + (parts.some((part) => recordParts.has(part.type)) ? 1 : 0);
+    }
+    case "op.asked":
+    case "compacted":
+    case "system.changed":
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+/** The fact of a line, where it is of this kind. */
+export function isFact<K extends Fact["kind"]>(
+  fact: Fact | OpaqueFact,
+  kind: K,
+): fact is Extract<Fact, { kind: K }> {
+  return fact.kind === kind;
+}

@@ -1,0 +1,48 @@
+import * as z from "zod/mini";
+
+/** Small shapes that facts share. Numbers are never negative; times are milliseconds. */
+
+const count = z.number().check(z.nonnegative());
+
+/** Anything JSON can say. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+/** Accepts any JSON value that is present. */
+export const Json: z.ZodMiniType<Json> = z.custom<Json>((value) => value !== undefined);
+
+/** Names a payload kept beside the log: `sha256` is 64 hex digits, `bytes` its length. */
+export const BlobRef = z.object({ sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)), bytes: count });
+export type BlobRef = z.infer<typeof BlobRef>;
+
+/** Tokens of one or more model calls. A member that is absent was not reported. */
+export const Usage = z.object({
+  /** Tokens sent, cached ones included. */
+  input: z.optional(count),
+  /** Tokens answered, reasoning included. */
+  output: z.optional(count),
+  /** Of `input`, read from the provider's cache. */
+  cachedInput: z.optional(count),
+  /** Of `output`, spent on reasoning. */
+  reasoning: z.optional(count),
+  /** True where some call's usage is unknown, so that the numbers are a lower bound. */
+  lowerBound: z.optional(z.boolean()),
+});
+export type Usage = z.infer<typeof Usage>;
+
+/** Every ending of an operation. */
+export const Outcome = z.enum(["ok", "error", "denied", "canceled", "not_executed"]);
+export type Outcome = z.infer<typeof Outcome>;
+
+/** What a tool may do to the world, which decides what recovery does. */
+export const EffectClass = z.enum(["pure", "checked", "supervised", "keyed", "opaque"]);
+export type EffectClass = z.infer<typeof EffectClass>;
+
+/** Adds what a further call used; unknown members make the sum a lower bound. */
+export function addUsage(total: Usage, call: Usage | undefined): Usage {
+  if (call === undefined) return { ...total, lowerBound: true };
+  const sum: Usage = { ...total };
+  for (const key of ["input", "output", "cachedInput", "reasoning"] as const) {
+    if (call[key] !== undefined) sum[key] = (total[key] ?? 0) + call[key];
+  }
+  if (call.lowerBound) sum.lowerBound = true;
+  return sum;
+}
