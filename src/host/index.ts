@@ -1,3 +1,4 @@
+export * from "./bytes.ts";
 export * from "./clock.ts";
 export * from "./disk.ts";
 export * from "./hash.ts";
