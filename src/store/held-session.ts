@@ -1,7 +1,14 @@
 import { join } from "node:path";
 import type { Host } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
-import type { EpochRaised, Fact, OpaqueFact, RollbackAccepted, SessionMoved } from "../model/facts.ts";
+import type {
+  EpochRaised,
+  Fact,
+  OpaqueFact,
+  Repaired,
+  RollbackAccepted,
+  SessionMoved,
+} from "../model/facts.ts";
 import type { Appended } from "./appender.ts";
 import { Appender } from "./appender.ts";
 import type { Blobs } from "./blobs.ts";
@@ -32,6 +39,8 @@ export interface TakeOptions {
   readonly version: string;
   /** A person accepts that the log is shorter than it was known to be. */
   readonly acceptRollback: boolean;
+  /** What `session repair` did just before, to be recorded in the first line. */
+  readonly repaired?: readonly Repaired[];
   /** Where other processes reach this one. */
   readonly socket?: { readonly path: string; readonly nonce: string };
   /** Takes every line of the log, old and new, in order. */
@@ -118,8 +127,8 @@ async function openHeld(place: SessionPlace, options: TakeOptions, lease: Lease)
     await appender.catchUp();
     epoch = appender.scan.head.epoch + 1;
     const raised = epochRaised(host, options);
-    const before = repaired === undefined ? [] : [repaired];
-    const facts = [raised, ...movedFact(watched.store(), options), ...before, ...rollback];
+    const repairs = [...(options.repaired ?? []), ...(repaired === undefined ? [] : [repaired])];
+    const facts = [raised, ...movedFact(watched.store(), options), ...repairs, ...rollback];
     await appender.append(facts, { epoch, at: host.clock.now() });
     if (rollback.length > 0) await keeper.recordEnd(appender.scan.head, appender.scan.end);
     return heldSession({ place, options, lease, appender, keeper, raised, epoch });
