@@ -48,6 +48,14 @@ export interface ChildProcess {
 /** The operating system's processes. */
 export interface Processes {
   readonly self: ProcessIdentity;
+  /**
+   * Runs a short program to its end and resolves to what it wrote. Rejects with a DiskError (ENOENT, EACCES) where it
+   * cannot be started, ETIMEDOUT after `timeoutMs`; a non-zero exit is no rejection.
+   */
+  capture(
+    request: SpawnRequest,
+    timeoutMs: number,
+  ): Promise<{ code: number; stdout: string; stderr: string }>;
   /** Starts a child whose output we read. Its group outlives nothing: the caller signals it. */
   spawn(request: SpawnRequest): ChildProcess;
   /**

@@ -6,6 +6,7 @@ import type { OperationFact, OperationState } from "./operation.ts";
 import { evolveOperation } from "./operation.ts";
 import type { RunFact, RunState } from "./run.ts";
 import { evolveRun, isOver } from "./run.ts";
+import type { BlobRef } from "./values.ts";
 
 /**
  * The fold of a session: what its log says, after each line. It is extended in place, commit by commit, by the engine
@@ -49,6 +50,8 @@ export interface SessionState {
   readonly operations: Map<string, OperationState>;
   /** Provider's id of each operation's call. */
   readonly calls: Map<string, string>;
+  /** The provider's text of each operation's arguments, where it differs from how they are kept. */
+  readonly rawArgs: Map<string, { readonly text?: string | undefined; readonly blob?: BlobRef | undefined }>;
   /** Operation ids of the turn that is not settled, in order; those that were replaced left out. */
   open: string[];
   /** Where the message of each delivery stands. */
@@ -62,8 +65,11 @@ export interface SessionState {
   readonly marks: { readonly session: string; readonly seq: number; readonly end: VisibleEnd | undefined }[];
 }
 
-/** The state after line 0. Throws where the line is no beginning. */
-export function beginSession(session: string, commit: Commit): SessionState {
+/**
+ * The state after line 0. A branch goes on from what it inherited: the conversation and its operations, not the runs.
+ * Throws where the line is no beginning.
+ */
+export function beginSession(session: string, commit: Commit, inherited?: SessionState): SessionState {
   const [created] = commit.facts;
   const row = commit.facts.at(-1);
   if (created?.kind !== "session.created" || row?.kind !== "row") {
@@ -83,17 +89,25 @@ export function beginSession(session: string, commit: Commit): SessionState {
     owner: undefined,
     released: true,
     revision: rev,
-    messages: [],
     runs: new Map(),
-    operations: new Map(),
-    calls: new Map(),
     open: [],
     deliveries: new Map(),
-    cassetteIndex: 0,
-    system: undefined,
-    visibleEnd: undefined,
-    marks: [],
+    ...conversationOf(inherited),
   };
+}
+
+type Conversation = Pick<
+  SessionState,
+  "messages" | "operations" | "calls" | "rawArgs" | "cassetteIndex" | "system" | "visibleEnd" | "marks"
+>;
+
+function conversationOf(inherited: SessionState | undefined): Conversation {
+  if (inherited === undefined) {
+    const empty = { messages: [], operations: new Map(), calls: new Map(), rawArgs: new Map(), marks: [] };
+    return { ...empty, cassetteIndex: 0, system: undefined, visibleEnd: undefined };
+  }
+  const { messages, operations, calls, rawArgs, cassetteIndex, system, visibleEnd, marks } = inherited;
+  return { messages, operations, calls, rawArgs, cassetteIndex, system, visibleEnd, marks };
 }
 
 /** Takes the next line in. Throws where it says something impossible. */
@@ -198,6 +212,8 @@ function applyOperationFact(state: SessionState, fact: OperationFact, at: number
   state.operations.set(operation, evolveOperation(state.operations.get(operation), fact, at, replaced));
   if (fact.kind === "op.asked") {
     if (fact.call !== undefined) state.calls.set(operation, fact.call);
+    const { rawArgs: text, rawArgsBlob: blob } = fact;
+    if (text !== undefined || blob !== undefined) state.rawArgs.set(operation, { text, blob });
     const index = replaced === undefined ? -1 : state.open.indexOf(replaced.operation);
     if (index === -1) state.open.push(operation);
     else state.open[index] = operation;

@@ -79,12 +79,15 @@ function uniqueCallIds(state: SessionState): Map<string, string> {
 
 function promptPart(part: Part, callIds: Map<string, string>, payloads: Payloads): PromptPart[] {
   switch (part.type) {
-    case "text":
+    case "text": {
+      const text = textOf(part, payloads);
+      return text === "" ? [] : [{ type: "text", text, ...metadataOf(part) }];
+    }
     case "context":
     case "mail":
     case "notice": {
       const text = textOf(part, payloads);
-      return text === "" ? [] : [{ type: "text", text, ...metadataOf(part) }];
+      return text === "" ? [] : [{ type: "text", text }];
     }
     case "reasoning": {
       const text = textOf(part, payloads);

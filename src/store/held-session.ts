@@ -39,6 +39,10 @@ export interface TakeOptions {
   readonly version: string;
   /** A person accepts that the log is shorter than it was known to be. */
   readonly acceptRollback: boolean;
+  /**
+   * Asked when the history was read, before anything of ours is written; rejects to leave every byte as it is.
+   */
+  accept?(): Promise<void>;
   /** What `session repair` did just before, to be recorded in the first line. */
   readonly repaired?: readonly Repaired[];
   /** Where other processes reach this one. */
@@ -57,6 +61,8 @@ export interface HeldSession {
   readonly queue: QueueFile;
   /** Appends one line to the log; see {@link Appender.append}. */
   append(facts: readonly Fact[]): Promise<Appended>;
+  /** The sum of the accepted line `seq`; undefined beyond the head. */
+  sumAt(seq: number): string | undefined;
   /** Where an operation keeps its spool, and the session its trash. */
   spool(operation: string): string;
   readonly trash: string;
@@ -99,6 +105,7 @@ async function openHeld(place: SessionPlace, options: TakeOptions, lease: Lease)
   const source = await place.source();
   const history = await readStrictly(source, watched.visit);
   const rollback = await judgeEnd({ place, history, head, accepted: watched.accepted, options });
+  await options.accept?.();
   const guard = { path: lease.lock.path, inode: lease.lock.inode };
   const repaired = await recoverTail({
     disk: host.disk,
@@ -240,6 +247,7 @@ function heldSession(context: {
     blobs: place.blobs,
     queue,
     append,
+    sumAt: (seq) => appender.scan.sums.at(seq),
     spool: (operation) => join(folder.spools, operation),
     trash: folder.trash,
     release: async (mayLetGo) => {
