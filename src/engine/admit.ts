@@ -45,8 +45,15 @@ export async function admit(
 }
 
 /** The same key with another text is somebody else's message. */
-async function refuseOther(blobs: Blobs, known: DeliveryState, submission: Submission): Promise<DeliveryState> {
+async function refuseOther(
+  blobs: Blobs,
+  known: DeliveryState,
+  submission: Submission,
+): Promise<DeliveryState> {
   const text = known.blob === undefined ? (known.text ?? "") : utf8Text(await blobs.get(known.blob));
   if (text === submission.text.toWellFormed()) return known;
-  throw new HoldfastError("message_id_conflict", `delivery ${known.delivery} has the same key and another text`);
+  throw new HoldfastError(
+    "message_id_conflict",
+    `delivery ${known.delivery} has the same key and another text`,
+  );
 }

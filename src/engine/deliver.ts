@@ -66,9 +66,13 @@ async function checkAcknowledged(worker: Worker, acceptRollback: boolean): Promi
     if (!acceptRollback) {
       const { delivery: id } = delivery;
       const { seq } = position;
-      throw new HoldfastError("queue_damaged", `delivery ${id} was acknowledged at seq ${seq}, which the log lacks`, {
-        hint: `If the log was put back to an older state, go on with: holdfast resume ${worker.state.id} --accept-rollback`,
-      });
+      throw new HoldfastError(
+        "queue_damaged",
+        `delivery ${id} was acknowledged at seq ${seq}, which the log lacks`,
+        {
+          hint: `If the log was put back to an older state, go on with: holdfast resume ${worker.state.id} --accept-rollback`,
+        },
+      );
     }
     await appendToQueue(worker, [
       { kind: "delivery.blocked", delivery: delivery.delivery, reason: "rolled_back" },

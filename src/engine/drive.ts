@@ -55,7 +55,16 @@ export async function drive(crew: Crew, id: string): Promise<Ending> {
         const { reason, message: text } = step;
         const { usage, turns } = run;
         await worker.commit([
-          { kind: "run.ended", run: id, status: "failed", reason, text, usage, turns, elapsedMs: elapsedMs() },
+          {
+            kind: "run.ended",
+            run: id,
+            status: "failed",
+            reason,
+            text,
+            usage,
+            turns,
+            elapsedMs: elapsedMs(),
+          },
         ]);
         return "failed";
       }
@@ -68,5 +77,7 @@ export async function drive(crew: Crew, id: string): Promise<Ending> {
 /** The narrower of what definition and policy allow. */
 function limitsOf(crew: Crew): { maxTurns?: number } {
   const { created, policy } = crew.worker.state;
-  return { maxTurns: Math.min(created.definition.spec.execution.maxTurns, policy.policy.maxTurns ?? Infinity) };
+  return {
+    maxTurns: Math.min(created.definition.spec.execution.maxTurns, policy.policy.maxTurns ?? Infinity),
+  };
 }

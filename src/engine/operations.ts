@@ -103,7 +103,9 @@ export async function proveOperation(crew: Crew, operation: OperationState): Pro
   const tool = toolOf(crew, operation);
   if (tool === undefined) {
     const reason = `the tool ${operation.tool} is not available any more`;
-    await crew.worker.commit([{ kind: "op.unknown", operation: operation.operation, reason, evidence: { ...evidence } as Json }]);
+    await crew.worker.commit([
+      { kind: "op.unknown", operation: operation.operation, reason, evidence: { ...evidence } as Json },
+    ]);
     return;
   }
   const args =
