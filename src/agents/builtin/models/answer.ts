@@ -6,8 +6,12 @@ import type { Json, Usage } from "../../../model/values.ts";
 
 type StreamPart = LanguageModelV3StreamPart;
 type ProsePart = Extract<AnswerPart, { type: "text" | "reasoning" }>;
+type ProseStreamPart = Extract<StreamPart, { type: `${"text" | "reasoning"}-${string}` }>;
 type Delta = Extract<ModelEvent, { type: "delta" }>;
 type Answered = Extract<ModelEvent, { type: "answered" }>;
+
+/** Stream parts that say nothing of an answer. */
+const noAnswer: ReadonlySet<StreamPart["type"]> = new Set(["stream-start", "error", "finish"]);
 
 /**
  * One answer as it grows. Parts stand in the order in which the model began them; what providers want back
@@ -27,49 +31,21 @@ export class Answer {
 
   /** Takes the next part in; returns what of it is shown at once. Errors are not its business and are passed over. */
   add(part: StreamPart): Delta | undefined {
-    if (part.type !== "stream-start" && part.type !== "error" && part.type !== "finish") this.#begun = true;
-    switch (part.type) {
-      case "text-start":
-      case "reasoning-start":
-        this.#start(proseOf(part.type), part.id, part.providerMetadata);
-        return undefined;
-      case "text-delta":
-      case "reasoning-delta":
-        return this.#grow(proseOf(part.type), part);
-      case "text-end":
-      case "reasoning-end":
-        this.#keep(this.#open.get(`${proseOf(part.type)} ${part.id}`), part.providerMetadata);
-        return undefined;
-      case "tool-call":
-        this.#call(part);
-        return undefined;
-      case "response-metadata":
-        this.#responseId = part.id ?? this.#responseId;
-        return undefined;
-      case "finish":
-        this.#finish = part;
-        return undefined;
-      case "stream-start":
-      case "tool-input-start":
-      case "tool-input-delta":
-      case "tool-input-end":
-      case "tool-approval-request":
-      case "tool-result":
-      case "file":
-      case "source":
-      case "raw":
-      case "error":
-        return undefined;
-    }
+    if (!noAnswer.has(part.type)) this.#begun = true;
+    if (isProse(part)) return this.#prose(part);
+    if (part.type === "tool-call") this.#call(part);
+    else if (part.type === "response-metadata") this.#responseId = part.id ?? this.#responseId;
+    else if (part.type === "finish") this.#finish = part;
+    return undefined;
   }
 
   /** The whole answer; undefined where the stream ended before the provider said that it was whole. */
   answered(): Answered | undefined {
     const finish = this.#finish;
-    // Packages end every stream with a finish; one that the provider did not send has no reason of its own.
-    const { unified, raw } = finish?.finishReason ?? { unified: "other", raw: undefined };
-    if (finish === undefined || (raw === undefined && (unified === "other" || unified === "error")))
-      return undefined;
+    if (finish === undefined) return undefined;
+    const { unified, raw } = finish.finishReason;
+    // Packages end every stream with a finish; where the provider sent none, it has no reason that is the provider's.
+    if (raw === undefined && (unified === "other" || unified === "error")) return undefined;
     const usage = usageOf(finish.usage);
     return {
       type: "answered",
@@ -80,22 +56,20 @@ export class Answer {
     };
   }
 
-  #start(type: ProsePart["type"], id: string, metadata: unknown): ProsePart {
-    const part: ProsePart = { type, text: "" };
-    this.#parts.push(part);
-    this.#open.set(`${type} ${id}`, part);
-    this.#keep(part, metadata);
-    return part;
-  }
-
-  #grow(
-    type: ProsePart["type"],
-    { id, delta, providerMetadata }: { id: string; delta: string; providerMetadata?: unknown },
-  ): Delta | undefined {
-    const part = this.#open.get(`${type} ${id}`) ?? this.#start(type, id, undefined);
-    part.text += delta;
-    this.#keep(part, providerMetadata);
-    return delta === "" ? undefined : { type: "delta", part: type, text: delta };
+  #prose(part: ProseStreamPart): Delta | undefined {
+    const type = part.type.startsWith("text") ? "text" : "reasoning";
+    const key = `${type} ${part.id}`;
+    // Ids come again once their part has ended, so a start always begins a new one.
+    const open = part.type.endsWith("-start") ? undefined : this.#open.get(key);
+    const prose: ProsePart = open ?? { type, text: "" };
+    if (open === undefined) {
+      this.#parts.push(prose);
+      this.#open.set(key, prose);
+    }
+    this.#keep(prose, part.providerMetadata);
+    if (!("delta" in part) || part.delta === "") return undefined;
+    prose.text += part.delta;
+    return { type: "delta", part: type, text: part.delta };
   }
 
   #call(part: Extract<StreamPart, { type: "tool-call" }>): void {
@@ -108,9 +82,9 @@ export class Answer {
   }
 
   /** Later metadata of a part adds to earlier, member by member within each provider. */
-  #keep(part: AnswerPart | undefined, metadata: unknown): void {
+  #keep(part: AnswerPart, metadata: unknown): void {
     const added = plainObject(metadata);
-    if (part === undefined || added === undefined) return;
+    if (added === undefined) return;
     const kept = plainObject(part.providerMetadata) ?? {};
     for (const [provider, value] of Object.entries(added)) {
       kept[provider] = { ...plainObject(kept[provider]), ...plainObject(value) };
@@ -121,8 +95,8 @@ export class Answer {
   }
 }
 
-function proseOf(type: `${ProsePart["type"]}-${string}`): ProsePart["type"] {
-  return type.startsWith("text") ? "text" : "reasoning";
+function isProse(part: StreamPart): part is ProseStreamPart {
+  return /^(?:text|reasoning)-(?:start|delta|end)$/.test(part.type);
 }
 
 /** Reasoning may be all proof and no text: hidden, encrypted, or redacted by the provider. It must go back as it came. */
