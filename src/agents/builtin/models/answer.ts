@@ -1,6 +1,7 @@
 import type { LanguageModelV3StreamPart, LanguageModelV3Usage } from "@ai-sdk/provider";
 import type { AnswerPart, ModelEvent } from "../../../model/agent.ts";
 import type { Json, Usage } from "../../../model/values.ts";
+import { isRecord } from "./json.ts";
 
 /** The stream of a provider's package as our events. Pure: state in, part in, event out. */
 
@@ -107,7 +108,7 @@ function hasContent(part: AnswerPart): boolean {
 
 /** A copy that is JSON and nothing else; packages leave members that are undefined. */
 function plainObject(value: unknown): { [key: string]: Json } | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   return JSON.parse(JSON.stringify(value)) as { [key: string]: Json };
 }
 
@@ -142,7 +143,7 @@ function usageOf(reported: LanguageModelV3Usage): Usage | undefined {
 function isReported(raw: unknown, paths: readonly (readonly string[])[]): boolean {
   return paths.some((path) => {
     let value: unknown = raw;
-    for (const key of path) value = (value as Record<string, unknown> | null | undefined)?.[key];
+    for (const key of path) value = isRecord(value) ? value[key] : undefined;
     return typeof value === "number";
   });
 }

@@ -2,11 +2,14 @@ import { LineCounter, parseDocument } from "yaml";
 import * as z from "zod/mini";
 import { HoldfastError } from "../../../model/errors.ts";
 import type { Json } from "../../../model/values.ts";
+import { isRecord } from "./json.ts";
 
 /** Recorded answers of a model, in a file that people write too: YAML or JSON, read strictly. */
 
 const count = z.int().check(z.nonnegative());
-const mapping = z.custom<{ [key: string]: Json }>((value) => isMapping(value), {
+/** A timer takes no more. */
+const pauseMs = z.int().check(z.nonnegative(), z.maximum(2 ** 31 - 1));
+const mapping = z.custom<{ [key: string]: Json }>((value) => isRecord(value), {
   error: "must be a mapping",
 });
 
@@ -34,9 +37,9 @@ const AnswerTurn = z.strictObject({
     }),
   ),
   /** Pause before the first token. */
-  firstTokenMs: z.optional(count),
+  firstTokenMs: z.optional(pauseMs),
   /** Pause for each streamed word. */
-  perTokenMs: z.optional(count),
+  perTokenMs: z.optional(pauseMs),
 });
 type AnswerTurn = z.infer<typeof AnswerTurn>;
 
@@ -67,7 +70,7 @@ interface Problem {
   readonly text: string;
 }
 
-const problemsShownMax = 20;
+const problemsShownMax = 100;
 const depthMax = 256;
 const aliasesMax = 100;
 
@@ -78,13 +81,13 @@ const aliasesMax = 100;
 export function parseCassette(bytes: Uint8Array, name: string): Cassette {
   const problems: Problem[] = [];
   const value = plainValue(readDocument(textOf(bytes, name), name), [], problems);
-  if (!isMapping(value)) throw refusal(name, ["it is not a mapping with the fields cassette and turns"]);
+  if (!isRecord(value)) throw refusal(name, ["it is not a mapping with the fields cassette and turns"]);
   const file = CassetteFile.safeParse(value);
   if (!file.success) problems.push(...problemsOf(file.error.issues, value, []));
   const turns: CassetteTurn[] = [];
   const listed = Array.isArray(value["turns"]) ? value["turns"] : [];
   listed.forEach((turn, index) => {
-    const schema = isMapping(turn) && "error" in turn ? ErrorTurn : AnswerTurn;
+    const schema = isRecord(turn) && "error" in turn ? ErrorTurn : AnswerTurn;
     const result = schema.safeParse(turn);
     if (result.success) turns.push(result.data);
     else problems.push(...problemsOf(result.error.issues, turn, ["turns", index]));
@@ -116,6 +119,13 @@ function textOf(bytes: Uint8Array, name: string): string {
   return text;
 }
 
+/** Where the parser's own words speak of its options. */
+const faultWords: Readonly<Record<string, string>> = {
+  DUPLICATE_KEY: "this field was given before",
+  MULTIPLE_DOCS: "a second document begins here",
+  NON_STRING_KEY: "a field's name must be text",
+};
+
 /** JSON is YAML too. Whole numbers come as bigint, so that none is rounded before it is looked at. */
 function readDocument(text: string, name: string): unknown {
   const options = { intAsBigInt: true, stringKeys: true, prettyErrors: false };
@@ -123,9 +133,12 @@ function readDocument(text: string, name: string): unknown {
   const document = parseDocument(text, { ...options, lineCounter: lines });
   const faults = [...document.errors, ...document.warnings];
   if (faults.length > 0) {
-    const described = faults.map((fault) => {
-      const { line, col } = lines.linePos(fault.pos[0]);
-      return `line ${line}, column ${col}: ${fault.message}`;
+    if (faults.some((fault) => fault.code === "RESOURCE_EXHAUSTION")) {
+      throw refusal(name, [`it is nested deeper than ${depthMax} levels`]);
+    }
+    const described = faults.map(({ pos, code, message }) => {
+      const { line, col } = lines.linePos(pos[0]);
+      return `line ${line}, column ${col}: ${faultWords[code] ?? message}`;
     });
     throw refusal(name, described);
   }
@@ -145,7 +158,7 @@ function plainValue(value: unknown, path: Path, problems: Problem[]): unknown {
   }
   if (typeof value === "bigint" || typeof value === "number") return plainNumber(value, path, problems);
   if (Array.isArray(value)) return value.map((item, index) => plainValue(item, [...path, index], problems));
-  if (!isMapping(value)) return value;
+  if (!isRecord(value)) return value;
   const entries = Object.entries(value);
   return Object.fromEntries(entries.map(([key, item]) => [key, plainValue(item, [...path, key], problems)]));
 }
@@ -161,28 +174,27 @@ function plainNumber(value: bigint | number, path: Path, problems: Problem[]): n
 
 function doubleArguments(turns: readonly unknown[]): Problem[] {
   return turns.flatMap((turn, index) => {
-    const calls = isMapping(turn) && Array.isArray(turn["calls"]) ? turn["calls"] : [];
+    const calls = isRecord(turn) && Array.isArray(turn["calls"]) ? turn["calls"] : [];
     return calls.flatMap((call, position) =>
-      isMapping(call) && "args" in call && "argsText" in call
+      isRecord(call) && "args" in call && "argsText" in call
         ? [{ path: ["turns", index, "calls", position], text: "has both args and argsText" }]
         : [],
     );
   });
 }
 
-function isMapping(value: unknown): value is { [key: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function problemsOf(issues: readonly z.core.$ZodIssue[], root: unknown, prefix: Path): Problem[] {
   return issues.flatMap((issue) => {
     const path = [...prefix, ...issue.path];
     if (issue.code === "unrecognized_keys") {
-      return issue.keys.map((key) => ({ path: [...path, key], text: "is not a known field" }));
+      const isBesideError = issue.path.length === 0 && isRecord(root) && "error" in root;
+      const text = isBesideError ? "cannot stand beside error" : "is not a known field";
+      return issue.keys.map((key) => ({ path: [...path, key], text }));
     }
     let found = root;
     for (const key of issue.path) found = (found as Record<PropertyKey, unknown> | undefined)?.[key];
-    return [{ path, text: found === undefined ? "is missing" : `${demandOf(issue)}, not ${shown(found)}` }];
+    if (found === undefined) return [{ path, text: "is missing" }];
+    return [{ path, text: found === "" ? "must not be empty" : `${demandOf(issue)}, not ${shown(found)}` }];
   });
 }
 
@@ -197,14 +209,13 @@ const kindNames: Readonly<Record<string, string>> = {
 function demandOf(issue: z.core.$ZodIssue): string {
   if (issue.code === "invalid_type") return `must be ${kindNames[issue.expected] ?? issue.expected}`;
   if (issue.code === "invalid_value") return `must be ${issue.values.map(String).join(" or ")}`;
-  if (issue.code === "too_big") return `must be at most ${issue.maximum}`;
-  if (issue.code !== "too_small") return issue.message;
-  return issue.origin === "string" ? "must not be empty" : `must be at least ${issue.minimum}`;
+  if (issue.code === "too_small") return `must be at least ${issue.minimum}`;
+  return issue.code === "too_big" ? `must be at most ${issue.maximum}` : issue.message;
 }
 
 function shown(value: unknown): string {
   if (Array.isArray(value)) return "a list";
-  if (isMapping(value)) return "a mapping";
+  if (isRecord(value)) return "a mapping";
   const text = JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

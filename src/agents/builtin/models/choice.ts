@@ -3,7 +3,10 @@ import type { ModelChoice } from "../../../model/facts/session.ts";
 
 /** Which model answers, and with which key: decided before a session exists, so that nothing is begun in vain. */
 
-/** Variables by name; keys and base URLs come from here, never from the process itself. */
+/**
+ * Variables by name. Keys and base URLs come from here alone, never from the process itself: who calls puts together
+ * what the environment, the credential file and the configuration say.
+ */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 interface ProviderRow {
@@ -111,7 +114,7 @@ export function parseModelChoice(text: string, environment: Environment): ModelC
 }
 
 /** A base URL as it is recorded. Throws `usage` where it is none, or holds a secret that would be recorded with it. */
-export function checkBaseUrl(text: string, name: string): string {
+function checkBaseUrl(text: string, name: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw usage(

@@ -1,4 +1,5 @@
 import type { ModelFailure } from "../../../model/agent.ts";
+import { isRecord, parseJson } from "./json.ts";
 import type { Received } from "./single-request.ts";
 
 /** Why a model call failed, read from what the provider and its package leave behind. Pure. */
@@ -168,7 +169,7 @@ interface NamedError {
 /** An error that the provider streamed as an event. */
 function namedError(error: unknown): NamedError | undefined {
   const body = bodyOf(error);
-  const event = innermost(body === "" ? error : parsed(body));
+  const event = innermost(body === "" ? error : parseJson(body));
   if (event === undefined || typeof event["message"] !== "string") return undefined;
   if (event instanceof Error) return undefined;
   const code = Number(event["code"] ?? event["statusCode"]);
@@ -180,8 +181,9 @@ function namedError(error: unknown): NamedError | undefined {
 
 type Members = Readonly<Record<string, unknown>>;
 
+/** An object's members; errors have them too. */
 function membersOf(value: unknown): Members | undefined {
-  return typeof value === "object" && value !== null ? (value as Members) : undefined;
+  return isRecord(value) ? value : undefined;
 }
 
 /** Providers wrap an error's members in `error`, or `response.error`. */
@@ -191,27 +193,18 @@ function innermost(value: unknown): Members | undefined {
   return inner ?? outer;
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Not every refusal is JSON; then its words are all there is.
-    return undefined;
-  }
-}
-
 function bodyOf(error: unknown): string {
   const body = membersOf(error)?.["responseBody"];
   return typeof body === "string" ? body : "";
 }
 
 function nameIn(body: string): string {
-  return String(membersOf(parsed(body))?.["name"]);
+  return String(membersOf(parseJson(body))?.["name"]);
 }
 
 /** What a refusal's body says to people; pages of markup say nothing. */
 function saidIn(body: string): string | undefined {
-  const value = parsed(body);
+  const value = parseJson(body);
   const inner = innermost(value);
   const outer = membersOf(value);
   for (const said of [inner?.["message"], outer?.["error"], outer?.["detail"]]) {
@@ -245,15 +238,18 @@ function wordsOf(error: unknown): string {
 
 /** How long the provider asks us to wait: in milliseconds, in seconds, until a time, or in Google's details. */
 function retryAfterOf(headers: Headers, body: string, nowMs: number): number | undefined {
-  const precise = Number(headers.get("retry-after-ms") ?? Number.NaN);
-  if (precise >= 0) return precise;
-  const given = headers.get("retry-after");
-  if (given !== null) {
-    const seconds = given.trim() === "" ? Number.NaN : Number(given);
-    if (seconds >= 0) return Math.ceil(seconds * 1000);
-    const until = Date.parse(given);
-    if (!Number.isNaN(until)) return Math.max(0, until - nowMs);
-  }
-  const delay = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(body);
-  return delay === null ? undefined : Math.ceil(Number(delay[1]) * 1000);
+  const preciseMs = numberIn(headers.get("retry-after-ms"));
+  if (preciseMs !== undefined) return Math.ceil(preciseMs);
+  const given = headers.get("retry-after") ?? "";
+  const seconds = numberIn(given);
+  if (seconds !== undefined) return Math.ceil(seconds * 1000);
+  // Only what looks like an HTTP date is one: Date.parse finds a date in nearly anything.
+  const untilMs = /^[A-Z][a-z]{2,8}, /.test(given) ? Date.parse(given) : Number.NaN;
+  if (!Number.isNaN(untilMs)) return Math.max(0, untilMs - nowMs);
+  const delay = numberIn(/"retryDelay"\s*:\s*"([^"]*)s"/.exec(body)?.[1]);
+  return delay === undefined ? undefined : Math.ceil(delay * 1000);
+}
+
+function numberIn(text: string | null | undefined): number | undefined {
+  return /^\d+(?:\.\d+)?$/.test(text ?? "") ? Number(text) : undefined;
 }

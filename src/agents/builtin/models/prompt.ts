@@ -12,6 +12,7 @@ import type {
 import type { ModelCall, PromptMessage, PromptPart, ToolDescription } from "../../../model/agent.ts";
 import type { Json } from "../../../model/values.ts";
 import type { ProviderName } from "./choice.ts";
+import { isRecord, parseJson } from "./json.ts";
 import { compatibleName } from "./providers.ts";
 
 /** Our model call as the provider's package wants it. Pure: the same call always becomes the same request. */
@@ -149,7 +150,7 @@ function reasoningPart(part: PartOf<"reasoning">, provider: ProviderName): Langu
     // Chat Completions has no proof of reasoning: what has one is not from there.
     return metadata === undefined && part.signature === undefined ? [reasoning] : [];
   }
-  if (isObject(metadata))
+  if (isRecord(metadata))
     return metadata[provider] === undefined ? [] : [{ ...reasoning, ...optionsOf(metadata) }];
   if (provider !== "anthropic" || part.signature === undefined) return [];
   return [{ ...reasoning, providerOptions: { anthropic: { signature: part.signature } } }];
@@ -158,34 +159,21 @@ function reasoningPart(part: PartOf<"reasoning">, provider: ProviderName): Langu
 /** Providers take arguments as an object; OpenAI's two protocols take their text, which then stays as it came. */
 function inputOf(part: PartOf<"tool_call">, provider: ProviderName): Json {
   const takesText = provider === "openai" || provider === "openai-compatible";
-  if (takesText && part.argsText !== undefined && isObject(parsed(part.argsText))) return part.argsText;
-  return isObject(part.args) ? part.args : { arguments: part.args };
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    // A model may write what is no JSON; it is then told so, and its text is not sent as if it were.
-    return undefined;
-  }
+  if (takesText && part.argsText !== undefined && isRecord(parseJson(part.argsText))) return part.argsText;
+  return isRecord(part.args) ? part.args : { arguments: part.args };
 }
 
 function callOptions(
   metadata: Json | undefined,
   provider: ProviderName,
 ): { providerOptions?: SharedV3ProviderOptions } {
-  if (provider !== "openai-compatible" || !isObject(metadata)) return optionsOf(metadata);
+  if (provider !== "openai-compatible" || !isRecord(metadata)) return optionsOf(metadata);
   // The package gives Gemini's proof of a call under its own name and takes it back under Google's.
   const own = metadata[compatibleName];
-  const proof = isObject(own) ? own["thoughtSignature"] : undefined;
+  const proof = isRecord(own) ? own["thoughtSignature"] : undefined;
   return proof === undefined ? {} : { providerOptions: { google: { thoughtSignature: proof } } };
 }
 
 function optionsOf(metadata: Json | undefined): { providerOptions?: SharedV3ProviderOptions } {
-  return isObject(metadata) ? { providerOptions: metadata as SharedV3ProviderOptions } : {};
-}
-
-function isObject(value: Json | undefined): value is { [key: string]: Json } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isRecord(metadata) ? { providerOptions: metadata as SharedV3ProviderOptions } : {};
 }
