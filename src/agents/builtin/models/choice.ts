@@ -47,8 +47,7 @@ const providers = {
 /** A provider that is reached over the network. */
 export type ProviderName = keyof typeof providers;
 
-/** Every provider that a model may be asked of; `cassette:FILE` beside them. */
-export const providerNames = Object.keys(providers) as readonly ProviderName[];
+const providerNames = Object.keys(providers) as readonly ProviderName[];
 
 /** The names of all variables that may hold a key; their values are secrets and no child sees them. */
 export const keyNames: readonly string[] = providerNames.flatMap((name) => [...providers[name].keyNames]);

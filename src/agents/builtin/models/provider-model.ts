@@ -1,4 +1,3 @@
-import type { LanguageModelV3StreamPart } from "@ai-sdk/provider";
 import type { Clock } from "../../../host/index.ts";
 import type { Model, ModelCall, ModelEvent } from "../../../model/agent.ts";
 import { Answer } from "./answer.ts";
@@ -54,7 +53,8 @@ async function* streamCall(
     signal.throwIfAborted();
     const model = await loadLanguageModel({ ...access, fetch: request.fetch });
     const { stream } = await model.doStream({ ...translateCall(call, access), abortSignal: signal });
-    for await (const part of readParts(stream, signal)) {
+    // An abort reaches the stream through the request's signal; leaving the loop early closes the connection.
+    for await (const part of stream) {
       // A refused second request leaves the answer where the first one ended, which its finish says.
       if (part.type === "error" && !request.refused) {
         yield failed(part.error);
@@ -66,29 +66,6 @@ async function* streamCall(
     yield answer.answered() ?? failed(new Error("it ended before it was complete"));
   } catch (error) {
     yield failed(error);
-  }
-}
-
-/** The stream's parts. An abort ends it at once, an early end of the reader closes the connection. */
-async function* readParts(
-  stream: ReadableStream<LanguageModelV3StreamPart>,
-  signal: AbortSignal,
-): AsyncGenerator<LanguageModelV3StreamPart> {
-  const reader = stream.getReader();
-  const stop = (): void => {
-    // Where the stream has failed already there is nothing left to end, and reading tells of it.
-    reader.cancel().then(undefined, () => undefined);
-  };
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    signal.removeEventListener("abort", stop);
-    stop();
   }
 }
 
