@@ -11,10 +11,21 @@ export type PromptPart =
   | { type: "text"; text: string; providerMetadata?: Json }
   | { type: "reasoning"; text: string; signature?: string; providerMetadata?: Json }
   | { type: "image"; base64: string; mediaType: string }
-  | { type: "tool_call"; call: string; tool: string; args: Json; providerMetadata?: Json }
+  | {
+      type: "tool_call";
+      call: string;
+      tool: string;
+      args: Json;
+      /** The provider's text of the arguments, where parsing and writing it again changes it. */
+      argsText?: string;
+      providerMetadata?: Json;
+    }
   | { type: "tool_result"; call: string; tool: string; output: string; isError: boolean };
 
-/** What a model is sent: every tool call is followed by its result, call ids are unique, no text is empty. */
+/**
+ * What a model is sent: every tool call is followed by its result, call ids are unique, no text is empty. Reasoning
+ * alone may be without text where it carries a signature or metadata: it is then all proof, and must be sent back.
+ */
 export interface PromptMessage {
   role: "user" | "assistant" | "tool";
   parts: PromptPart[];
