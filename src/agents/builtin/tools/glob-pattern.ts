@@ -133,7 +133,7 @@ function classTest(body: string): Test {
 
 function membersOf(body: string): [number, number][] {
   const tokens: { code: number; isDash: boolean }[] = [];
-  const characters = [...body];
+  const characters = Array.from(body);
   for (let at = 0; at < characters.length; at++) {
     const isEscape = characters[at] === "\\" && at + 1 < characters.length;
     if (isEscape) at++;
