@@ -158,8 +158,11 @@ export interface Tool extends ToolDescription {
    * `not_executed` final (nothing that is still under way may execute it later).
    */
   prove(run: ToolRun, evidence: Evidence): Promise<Proof>;
-  /** Removes what was staged for an operation that never started, or is needed no more once its outcome is durable. */
-  cleanUp(place: OperationPlace, evidence: Evidence | undefined): Promise<void>;
+  /**
+   * Removes what was staged for an operation that never started, or is needed no more once its outcome is durable.
+   * Without evidence (it died while it prepared) `args` say where to look; they are given wherever they are known.
+   */
+  cleanUp(place: OperationPlace, evidence: Evidence | undefined, args: Json | undefined): Promise<void>;
 }
 
 /** A built-in agent, ready to work: one model and its tools. */
