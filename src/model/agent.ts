@@ -137,6 +137,11 @@ export interface ToolRun {
   readonly args: Json;
   /** Aborted when the effect shall stop; the tool then ends it and tells its real end. */
   readonly signal: AbortSignal;
+  /**
+   * Wall clock at which the run's time is used up; absent where it has no such budget. An effect that outlives the
+   * worker ends by then without being told.
+   */
+  readonly deadlineAt?: number;
   /** Live output; transient, already redacted. */
   live(text: string): void;
 }
@@ -151,7 +156,11 @@ export interface Tool extends ToolDescription {
    * the workspace's user would see but the staged file. Resolves; bad arguments are a `ready: false` result.
    */
   prepare(run: ToolRun): Promise<Prepared>;
-  /** The effect. Called at most once for an operation, after its start is durable. Durable itself when it resolves. */
+  /**
+   * The effect. Called at most once for an operation, after its start is durable. Durable itself when it resolves. May
+   * reject where it cannot tell how the effect ended, or whether it began: a rejection says nothing about either, and
+   * the engine then asks `prove`, as after a death.
+   */
   perform(run: ToolRun, evidence: Evidence): Promise<EffectResult>;
   /**
    * After a death: what happened? Never executes the effect; may go on waiting for one that still runs, and must make
