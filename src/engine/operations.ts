@@ -41,7 +41,12 @@ async function prepareOperation(crew: Crew, operation: OperationState): Promise<
   const tool = toolOf(crew, operation);
   if (tool === undefined) return await refuse(noSuchTool(crew, operation));
   const args = await argsOf(crew, operation);
-  if ("problem" in args) return await refuse({ outcome: args.outcome, output: args.problem });
+  if ("problem" in args) {
+    const { run, operation: id, origin } = operation;
+    // A process that had the arguments may have died while it prepared.
+    await tool.cleanUp(crew.worker.place(run, id), undefined, await recordedArgs(crew, origin));
+    return await refuse({ outcome: args.outcome, output: args.problem });
+  }
   if (crew.worker.state.policy.policy.approvals[tool.capability] === "ask") {
     const output = `${tool.capability} needs a person's approval, and nobody could be asked here`;
     return await refuse({ outcome: "denied", output });
@@ -137,7 +142,7 @@ async function recordProof(crew: Crew, ready: Ready, proof: Proof): Promise<void
   const details = proof.details === undefined ? {} : { details: proof.details };
   const known = await knownFact(crew, operation, { outcome: "not_executed", output, ...details });
   await crew.worker.commit(again ? [known, replacementOf(crew, operation)] : [known]);
-  await tool.cleanUp(ready.run.place, ready.evidence);
+  await tool.cleanUp(ready.run.place, ready.evidence, ready.run.args);
 }
 
 /** Arguments that were redacted cannot be used again; an interrupted read is repeated a limited number of times. */
@@ -156,7 +161,7 @@ function replacementOf(crew: Crew, replaced: OperationState): OperationAsked {
 async function recordKnown(crew: Crew, ready: Ready, result: EffectResult): Promise<void> {
   await crew.worker.commit([await knownFact(crew, ready.operation, result)]);
   // Only now: until its outcome is durable, what was staged or spooled is the proof.
-  await ready.tool.cleanUp(ready.run.place, ready.evidence);
+  await ready.tool.cleanUp(ready.run.place, ready.evidence, ready.run.args);
 }
 
 async function knownFact(

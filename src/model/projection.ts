@@ -16,7 +16,8 @@ export interface Payloads {
 
 /** The blobs that the projection will ask for. */
 export function blobsOfPrompt(state: SessionState): BlobRef[] {
-  return state.messages.flatMap(({ message }) => message.parts.flatMap(blobsOfPart));
+  const raw = [...state.rawArgs.values()].flatMap((text) => text.blob ?? []);
+  return [...raw, ...state.messages.flatMap(({ message }) => message.parts.flatMap(blobsOfPart))];
 }
 
 function blobsOfPart(part: Part): BlobRef[] {
@@ -47,7 +48,9 @@ export function projectPrompt(state: SessionState, payloads: Payloads): PromptMe
       continue;
     }
     closeWaiting();
-    const parts = message.parts.flatMap((part) => promptPart(part, callIds, payloads));
+    const parts = message.parts.flatMap((part) =>
+      promptPart(part, { callIds, raw: state.rawArgs }, payloads),
+    );
     if (parts.length === 0) continue;
     prompt.push({ role: message.role, parts });
     waiting = callsOf(message);
@@ -77,7 +80,13 @@ function uniqueCallIds(state: SessionState): Map<string, string> {
   return ids;
 }
 
-function promptPart(part: Part, callIds: Map<string, string>, payloads: Payloads): PromptPart[] {
+interface View {
+  readonly callIds: Map<string, string>;
+  /** The provider's own texts of arguments. */
+  readonly raw: SessionState["rawArgs"];
+}
+
+function promptPart(part: Part, view: View, payloads: Payloads): PromptPart[] {
   switch (part.type) {
     case "text": {
       const text = textOf(part, payloads);
@@ -101,10 +110,12 @@ function promptPart(part: Part, callIds: Map<string, string>, payloads: Payloads
     case "image":
       return [{ type: "image", base64: payloads.base64(part.blob), mediaType: part.mediaType }];
     case "tool_call": {
-      const call = callIds.get(part.operation) ?? part.operation;
+      const call = view.callIds.get(part.operation) ?? part.operation;
       const args =
         part.argsBlob === undefined ? (part.args ?? {}) : (JSON.parse(payloads.text(part.argsBlob)) as Json);
-      return [{ type: "tool_call", call, tool: part.tool, args, ...metadataOf(part) }];
+      const raw = view.raw.get(part.operation);
+      const argsText = raw === undefined ? {} : { argsText: textOf(raw, payloads) };
+      return [{ type: "tool_call", call, tool: part.tool, args, ...argsText, ...metadataOf(part) }];
     }
     case "tool_result":
       return [];
