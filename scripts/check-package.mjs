@@ -23,7 +23,8 @@ function start(folder) {
   const faults = [];
   symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
   const version = node(join(folder, manifest.bin.holdfast), "--version").trim();
-  if (version !== manifest.version) faults.push(`holdfast --version says ${version}, not ${manifest.version}`);
+  if (version !== manifest.version)
+    faults.push(`holdfast --version says ${version}, not ${manifest.version}`);
   const library = JSON.stringify(join(folder, manifest.exports["."].default));
   const names = node("-e", `import(${library}).then((it) => console.log(Object.keys(it).join()))`);
   if (!names.includes("openEngine")) faults.push(`the library exports ${names.trim()}, and no openEngine`);
