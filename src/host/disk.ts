@@ -79,7 +79,7 @@ export interface TailCut {
 
 /** Facts about the file system that holds a path. */
 export interface FileSystem {
-  /** `ext`, `xfs`, `apfs`, `tmpfs`, `nfs`, `9p`, `fuse`, … or `unknown`. */
+  /** The name in the mount table: `ext4`, `xfs`, `tmpfs`, `nfs4`, `9p`, `fuse.sshfs`, … or `unknown`. */
   readonly type: string;
   /** False for network, 9p, virtiofs and FUSE mounts, where locks or syncs cannot be trusted. */
   readonly trusted: boolean;
@@ -115,6 +115,7 @@ export interface Disk {
    * Resolves to false, having cut nothing, where anything differs.
    */
   cutTail(cut: TailCut): Promise<boolean>;
+  /** What holds the path, which must exist. */
   fileSystem(path: string): Promise<FileSystem>;
   /** Calls `changed` when something in the directory may have changed. Only a hint: the caller polls as well. */
   watch(path: string, changed: () => void): () => void;

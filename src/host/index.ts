@@ -5,5 +5,6 @@ export * from "./hash.ts";
 export * from "./host.ts";
 export * from "./ids.ts";
 export * from "./locks.ts";
+export * from "./node-host.ts";
 export * from "./processes.ts";
 export * from "./sockets.ts";

@@ -13,7 +13,10 @@ export interface ProcessIdentity {
   readonly user: string;
 }
 
-/** What to start. Nothing of our own environment is inherited: `env` is all that the child gets. */
+/**
+ * What to start. Nothing of our own environment is inherited: `env` is all that the child gets. `file` without a slash
+ * is looked up in the PATH of `env`.
+ */
 export interface SpawnRequest {
   readonly file: string;
   readonly args: readonly string[];
@@ -30,14 +33,15 @@ export interface ChildExit {
 
 /** A child in a process group of its own, with its output as one ordered pipe and no input. */
 export interface ChildProcess {
+  /** 0 where it could not be started. */
   readonly pid: number;
   /** Calls `chunk` with output in order; `ended` once, when nobody holds the pipe any more. */
   onOutput(chunk: (bytes: Uint8Array) => void, ended: () => void): void;
   /** Resolves when the leader has exited; rejects with code ENOENT, EACCES, … where it could not be started. */
   readonly exited: Promise<ChildExit>;
-  /** Signals the whole group; false where it is gone. */
+  /** Signals the whole group, also after the leader has exited; false where it is gone. */
   signalGroup(signal: "SIGTERM" | "SIGKILL" | "SIGINT"): boolean;
-  /** Stops reading the output and lets go of the pipe. */
+  /** Stops reading the output, lets go of the pipe, and no longer keeps this process alive; `ended` is not called. */
   detachOutput(): void;
 }
 
@@ -48,7 +52,7 @@ export interface Processes {
   spawn(request: SpawnRequest): ChildProcess;
   /**
    * Starts a program of this package that outlives us, in a session of its own, without standard streams.
-   * `errorFile`, where given, receives its stderr.
+   * `errorFile`, where given, receives its stderr. Throws a DiskError where it cannot be started.
    */
   spawnDetached(request: SpawnRequest & { readonly errorFile?: string }): { readonly pid: number };
   /** Living processes that carry `name=value` in their environment (Linux; elsewhere none). */

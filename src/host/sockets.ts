@@ -1,16 +1,18 @@
 /** Local stream sockets that carry one JSON value a line. */
 
-/** One end of a connection. A line over `lineBytesMax`, or a line that is no JSON, closes it. */
+/** One end of a connection. A line over {@link messageBytesMax}, or a line that is no JSON, closes it. */
 export interface Connection {
-  /** Queues a message; false where the connection has ended. */
+  /** Queues a message; false where the connection has ended. Throws RangeError where it is over `messageBytesMax`. */
   send(message: unknown): boolean;
   /** Calls `message` for each one in order, `closed` exactly once. Messages that came before are kept until then. */
   onMessage(message: (value: unknown) => void, closed: () => void): void;
+  /** Lets what was sent leave, takes no further message, then calls `closed`. */
   close(): void;
 }
 
 /** A socket that accepts connections. */
 export interface Listener {
+  /** Takes the name away; connections that stand go on. */
   close(): Promise<void>;
 }
 
