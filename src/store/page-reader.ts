@@ -7,7 +7,7 @@ import { PageLines } from "./page-lines.ts";
 import { commitOf, parseLogFacts } from "./read-facts.ts";
 import type { HistorySource, LogPart, VoidLine } from "./read-log.ts";
 import { openPart, scanPart } from "./read-log.ts";
-import type { Damage, Remainder, ScanState } from "./scan.ts";
+import type { Damage, Remainder } from "./scan.ts";
 import { lineNumberAt, startScan } from "./scan.ts";
 
 /** A void line without its number, which counts from a start that was not read. */
@@ -45,7 +45,7 @@ export class PageReader {
   readonly #source: HistorySource;
   readonly #parts: readonly LogPart[];
   readonly #recordsMax: number;
-  readonly #end: Place;
+  #end: Place;
   /** By part: what a forward reading told. */
   readonly #told = new Map<number, Told>();
 
@@ -91,7 +91,11 @@ export class PageReader {
       const walk = this.#startWalk(file, part, { end, expected: cut?.head });
       const collected = await this.#collect(walk, part, reading);
       if (collected === "undecided") return await this.#readForward(part);
-      if (typeof collected !== "string") return await this.#damageAt(file, part, collected);
+      if (typeof collected !== "string") {
+        // A copy of a line has another offset than its original, so a forward reading judges first.
+        if (!this.#told.has(part)) return await this.#readForward(part);
+        return await this.#damageAt(file, part, collected);
+      }
       const remainder = await this.#judgeRemainder(file, walk, { part, end });
       if (remainder === "undecided") return await this.#readForward(part);
       if (remainder === "again") return "again";
@@ -195,30 +199,37 @@ export class PageReader {
   async #readForward(part: number): Promise<DamagedPart | "again"> {
     // Told once and still undecided: the file has changed since.
     if (this.#told.delete(part)) return "again";
+    const isEnd = this.#isEnd(part);
+    const wanted = isEnd ? this.#end.head : undefined;
     const scan = startScan(this.#part(part).session, this.#sumBefore(part));
     const voidOffsets = new Set<number>();
+    let wantedEnd = wanted?.seq === -1 ? 0 : undefined;
     const { remainder, damage } = await scanPart(this.#source.disk, this.#part(part), {
       scan,
-      visit: ({ offset }, verdict) => {
+      visit: ({ offset, envelope, bytes }, verdict) => {
         if (verdict === "void") voidOffsets.add(offset);
+        else if (envelope.sum === wanted?.sum) wantedEnd = offset + bytes.length;
         return undefined;
       },
-      until: this.#isEnd(part) ? this.#end.offset : undefined,
+      until: isEnd ? this.#end.offset : undefined,
     });
     if (damage !== undefined) return { part, damage };
-    if (this.#isEnd(part)) this.#checkEnd(part, scan);
+    if (isEnd) {
+      // The newer page may start at a copy of a line: this one ends after the line before the original.
+      const offset = wanted === undefined && scan.end === this.#end.offset ? scan.end : wantedEnd;
+      if (offset === undefined) throw this.#noSuchPlace();
+      this.#end = { ...this.#end, offset };
+    }
     this.#told.set(part, { voidOffsets, end: scan.end, remainder });
     return "again";
   }
 
   /** The page that ended here was read from a log that said something else. */
-  #checkEnd(part: number, scan: Readonly<ScanState>): void {
-    const { offset, head } = this.#end;
-    const { seq, sum } = head ?? scan.head;
-    if (scan.end === offset && scan.head.seq === seq && scan.head.sum === sum) return;
-    throw new HoldfastError(
+  #noSuchPlace(): HoldfastError {
+    const { part, offset } = this.#end;
+    return new HoldfastError(
       "not_found",
-      `${this.#part(part).path} has no line ${seq} that ends at byte ${offset}`,
+      `no line of ${this.#part(part).path} that is known ends at byte ${offset}`,
       {
         hint: "The log was changed since that page was read; start again with the newest page.",
       },

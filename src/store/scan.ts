@@ -62,6 +62,7 @@ export type Visit = (line: ScannedLine, verdict: Exclude<Verdict, "damage">) => 
 
 /** Twice the longest line, so that a whole line always fits beside the start of the next. */
 const chunkBytes = 2 * lineBytesMax;
+const spareBytes = 4096;
 
 /** The state before line 0 of a session's file that follows `before`. */
 export function startScan(session: string, before: string, mayBeEmpty = false): ScanState {
@@ -100,7 +101,9 @@ async function scanToStop(
   visit: Visit,
   until: number,
 ): Promise<Damage | string | undefined> {
-  const buffer = Buffer.allocUnsafe(chunkBytes);
+  // A small file needs a small buffer; one that has grown meanwhile gets a larger one.
+  const size = Math.min(until, (await file.stat()).size) - state.end;
+  let buffer = Buffer.allocUnsafe(Math.min(chunkBytes, Math.max(0, size) + spareBytes));
   let filled = 0;
   for (;;) {
     const room = Math.min(buffer.length - filled, until - state.end - filled);
@@ -112,12 +115,14 @@ async function scanToStop(
     buffer.copyWithin(0, used, filled);
     filled -= used;
     if (filled > lineBytesMax) return "is longer than any line may be";
+    if (filled === buffer.length) buffer = Buffer.concat([buffer], chunkBytes);
   }
 }
 
 /** What stands from `start` on, but no more than shows that it is longer than a line. */
 export async function readRemainder(file: DiskFile, start: number, until: number): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(lineBytesMax + 1, until - start)));
+  const end = Math.min(until, (await file.stat()).size);
+  const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(lineBytesMax + 1, end - start)));
   return bytes.subarray(0, await readFully(file, bytes, start));
 }
 

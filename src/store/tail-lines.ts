@@ -25,7 +25,7 @@ export class TailLines {
   constructor(file: DiskFile, end: number, chunkBytes: number) {
     this.#file = file;
     this.#chunkBytes = chunkBytes;
-    this.#buffer = Buffer.allocUnsafe(chunkBytes);
+    this.#buffer = Buffer.allocUnsafe(Math.min(chunkBytes, end));
     this.#from = this.#to = this.#buffer.length;
     this.#start = end;
   }

@@ -1,8 +1,9 @@
+import fc from "fast-check";
 import { makeId } from "../../src/model/ids.ts";
 import type { Commit } from "../../src/model/commit.ts";
 import type { BaseRef, Fact, OpaqueFact } from "../../src/model/facts.ts";
-import type { Disk } from "../../src/host/index.ts";
 import { encodeLine, readEnvelope, zeroSum } from "../../src/store/line.ts";
+import { MemoryDisk } from "../crash/memory-disk.ts";
 import type { HistorySource, LogPart } from "../../src/store/read-log.ts";
 
 /**
@@ -218,21 +219,23 @@ export class LogBuilder {
     return new LogBuilder(session, [...this.parents.slice(0, part), { builder, base }]);
   }
 
-  /** The files of the history, by name. */
-  files(): Map<string, Buffer> {
-    const files = new Map<string, Buffer>();
-    for (const [index, { builder }] of this.parents.entries()) files.set(`/base/${index}`, builder.bytes);
-    return files.set("/log", this.bytes);
+  /** What readers are given: the files on a disk in memory, the session's own log with `bytes` in it. */
+  source(bytes: Uint8Array = this.bytes): HistorySource & { readonly disk: MemoryDisk } {
+    const disk = new MemoryDisk();
+    disk.plant("/log", bytes);
+    const bases = this.parents.map(({ builder, base }, index): LogPart => {
+      disk.plant(`/base/${index}`, builder.bytes);
+      return { path: `/base/${index}`, session: builder.session, base };
+    });
+    return { disk, bases, own: { path: "/log", session: this.session } };
   }
 
-  /** What readers are given. */
-  source(disk: Disk, folder = ""): HistorySource {
-    const bases = this.parents.map(({ builder, base }, index): LogPart => ({
-      path: `${folder}/base/${index}`,
-      session: builder.session,
-      base,
-    }));
-    return { disk, bases, own: { path: `${folder}/log`, session: this.session } };
+  /** How a failed property shows it. */
+  [fc.toStringMethod](): string {
+    const lineText = ({ verdict, offset, commit }: BuiltLine) =>
+      `${verdict === "void" ? "void " : ""}${commit.seq}/${commit.epoch}@${offset}:${commit.facts.map((fact) => fact.kind).join("+")}`;
+    const parents = this.parents.map(({ builder, base }) => `${builder[fc.toStringMethod]()} to ${base.seq}`);
+    return [...parents, `[${this.lines.map(lineText).join(" ")}]`].join(" | ");
   }
 
   #build(verdict: BuiltLine["verdict"], fields: Omit<Commit, "v" | "sum" | "at">): BuiltLine {

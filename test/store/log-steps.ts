@@ -47,7 +47,7 @@ function apply(builder: LogBuilder, step: Step, names: { next: number }): LogBui
   const number = ++names.next;
   switch (step.do) {
     case "message":
-      builder.add([message(testId("msg", number), step.text.toWellFormed(), step.role)]);
+      builder.add([message(testId("msg", number), step.text, step.role)]);
       return builder;
     case "rewind": {
       const target = builder.commits[step.pick % builder.commits.length];
