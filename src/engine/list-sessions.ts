@@ -44,7 +44,8 @@ export async function listSessions(context: EngineParts, request: ListRequest): 
   const rows: Candidate[] = [];
   for (const id of await context.store.ids()) {
     const row = await readRow(context, id);
-    if (fits(row, request) && (request.resumable !== true || (await isResumable(context, row)))) rows.push(row);
+    if (fits(row, request) && (request.resumable !== true || (await isResumable(context, row))))
+      rows.push(row);
   }
   rows.sort(newestFirst);
   const from = after === undefined ? 0 : rows.findIndex((row) => newestFirst(row, after) > 0);
@@ -80,7 +81,10 @@ function fits(row: Candidate, request: ListRequest): boolean {
   return request.workspace === undefined || row.workspace === request.workspace;
 }
 
-function newestFirst(left: Pick<SessionRow, "updatedAt" | "id">, right: Pick<SessionRow, "updatedAt" | "id">): number {
+function newestFirst(
+  left: Pick<SessionRow, "updatedAt" | "id">,
+  right: Pick<SessionRow, "updatedAt" | "id">,
+): number {
   if (left.updatedAt !== right.updatedAt) return right.updatedAt - left.updatedAt;
   return left.id < right.id ? 1 : left.id > right.id ? -1 : 0;
 }
