@@ -89,7 +89,7 @@ function supervisorEvidence({ host }: Following, found: FoundClaim): Json {
   if (found.state !== "claimed") return null;
   const { pid, startTime, bootId } = found.claim;
   const isSameBoot = bootId === host.processes.self.bootId;
-  return { pid, startTime, bootId, isSameBoot, isPidAlive: isSameBoot && host.processes.isAlive(pid) };
+  return { pid, startTime, bootId, isSameBoot, pidExists: isSameBoot && host.processes.isAlive(pid) };
 }
 
 /** The end of what was kept; it is redacted already. */
