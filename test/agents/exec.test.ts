@@ -1,12 +1,24 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync, existsSync, readdirSync } from "node:fs";
+import {
+  mkdirSync,
+  readFileSync,
+  rmdirSync,
+  symlinkSync,
+  writeFileSync,
+  existsSync,
+  readdirSync,
+} from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { connectSupervisor, supervisorAddress } from "../../src/agents/builtin/exec/connection.ts";
+import { bundleForNode } from "../peers/bundle.ts";
 import {
   execute,
   isAlive,
   makeCall,
   makeScene,
   prepare,
+  runsIn,
   supervisorOf,
   supervisorPeer,
   until,
@@ -139,6 +151,24 @@ describe("how a command ended", () => {
     expect(existsSync(join(scene.workspace, "witness"))).toBe(false);
   });
 
+  test("a cancel at any moment ends in a true answer", async () => {
+    const tool = scene.tool();
+    const outcomes = await Promise.all(
+      Array.from({ length: 12 }, async (_, index) => {
+        const witness = join(scene.folder, `witness-${index}`);
+        const call = makeCall(scene.place(), { command: `echo run >> ${witness}; sleep 65` });
+        const performing = tool.perform(call, await prepare(tool, call));
+        await sleep(index * 12);
+        call.abort.abort();
+        const { outcome, details } = await performing;
+        const wasStarted = details !== undefined && !("notStarted" in (details as object));
+        if (!wasStarted) expect(runsIn(witness)).toBe(0);
+        return outcome;
+      }),
+    );
+    expect(new Set(outcomes)).toEqual(new Set(["canceled"]));
+  });
+
   test("a daemon that holds the output delays nothing, is listed, and lives on", async () => {
     const result = await execute(scene, "setsid sleep 62 & echo started");
     expect(result.outcome).toBe("ok");
@@ -212,7 +242,6 @@ describe("what a command may see", () => {
     const tool = scene.tool();
     const call = makeCall(scene.place(), { command: "echo run >> /proc/self/cwd/witness", cwd: "sub" });
     const evidence = await prepare(tool, call);
-    const { rmdirSync } = await import("node:fs");
     rmdirSync(join(scene.workspace, "sub"));
     symlinkSync(scene.folder, join(scene.workspace, "sub"));
     expect((await tool.perform(call, evidence)).outcome).toBe("not_executed");
@@ -271,6 +300,15 @@ describe("the supervisor", () => {
     expect(result.details).toMatchObject({ signal: "SIGTERM", stopped: "shutdown" });
   });
 
+  test("as shipped runs commands, and ends at once when it is told to", async () => {
+    const supervisorProgram = { file: process.execPath, args: [await bundleForNode("src/supervisor.ts")] };
+    const tool = scene.tool({ supervisorProgram });
+    const call = makeCall(scene.place(), { command: "echo shipped" });
+    expect((await tool.perform(call, await prepare(tool, call))).output).toBe("shipped\n");
+    process.kill(await supervisorOf(call.place), "SIGTERM");
+    await scene.supervisorsEnd();
+  });
+
   test("that cannot be started starts nothing, and the command is known not to have run", async () => {
     const supervisorProgram = { file: process.execPath, args: ["-e", "process.exit(1)"] };
     const result = await execute(scene, "echo run >> witness", { supervisorProgram });
@@ -282,8 +320,6 @@ describe("the supervisor", () => {
   test("of another session at the same socket is not believed", async () => {
     const { sockets } = scene.host;
     const place = scene.place();
-    const { supervisorAddress, connectSupervisor } =
-      await import("../../src/agents/builtin/exec/connection.ts");
     const address = await supervisorAddress(scene.host, place);
     const listener = await sockets.listen(address.socket, (connection) => {
       connection.onMessage(
