@@ -1,3 +1,4 @@
+export * from "./bytes.ts";
 export * from "./clock.ts";
 export * from "./disk.ts";
 export * from "./hash.ts";
@@ -7,3 +8,4 @@ export * from "./locks.ts";
 export * from "./node-host.ts";
 export * from "./processes.ts";
 export * from "./sockets.ts";
+export * from "./time-limit.ts";

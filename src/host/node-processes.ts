@@ -3,6 +3,7 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import { delimiter, resolve } from "node:path";
 import { DiskError } from "./disk.ts";
+import { captureOutput } from "./node-capture.ts";
 import { codeOf } from "./node-disk.ts";
 import type {
   ChildExit,
@@ -20,6 +21,7 @@ export function nodeProcesses(): Processes {
     get self() {
       return (self ??= identify());
     },
+    capture: captureOutput,
     spawn: startChild,
     spawnDetached: startDetached,
     findByEnvironment: async (name, value) => findByEnvironment(`${name}=${value}`),

@@ -14,8 +14,9 @@ export interface ProcessIdentity {
 }
 
 /**
- * What to start. Nothing of our own environment is inherited: `env` is all that the child gets. `file` without a slash
- * is looked up in the PATH of `env`.
+ * What to start. Nothing of our own environment is inherited: `env` is all that the child gets, but for
+ * names that no shell can hold, which {@link Processes.spawn} drops. `file` without a slash is looked up in the PATH of
+ * `env`.
  */
 export interface SpawnRequest {
   readonly file: string;
@@ -57,6 +58,14 @@ export interface FoundProcess {
 /** The operating system's processes. */
 export interface Processes {
   readonly self: ProcessIdentity;
+  /**
+   * Runs a short program to its end and resolves to what it wrote. Rejects with a DiskError (ENOENT, EACCES) where it
+   * cannot be started, ETIMEDOUT after `timeoutMs`; a non-zero exit is no rejection.
+   */
+  capture(
+    request: SpawnRequest,
+    timeoutMs: number,
+  ): Promise<{ code: number; stdout: string; stderr: string }>;
   /** Starts a child whose output we read. Its group outlives nothing: the caller signals it. */
   spawn(request: SpawnRequest): ChildProcess;
   /**

@@ -11,10 +11,21 @@ export type PromptPart =
   | { type: "text"; text: string; providerMetadata?: Json }
   | { type: "reasoning"; text: string; signature?: string; providerMetadata?: Json }
   | { type: "image"; base64: string; mediaType: string }
-  | { type: "tool_call"; call: string; tool: string; args: Json; providerMetadata?: Json }
+  | {
+      type: "tool_call";
+      call: string;
+      tool: string;
+      args: Json;
+      /** The provider's text of the arguments, where parsing and writing it again changes it. */
+      argsText?: string;
+      providerMetadata?: Json;
+    }
   | { type: "tool_result"; call: string; tool: string; output: string; isError: boolean };
 
-/** What a model is sent: every tool call is followed by its result, call ids are unique, no text is empty. */
+/**
+ * What a model is sent: every tool call is followed by its result, call ids are unique, no text is empty. Reasoning
+ * alone may be without text where it carries a signature or metadata: it is then all proof, and must be sent back.
+ */
 export interface PromptMessage {
   role: "user" | "assistant" | "tool";
   parts: PromptPart[];
@@ -156,8 +167,11 @@ export interface Tool extends ToolDescription {
    * `not_executed` final (nothing that is still under way may execute it later).
    */
   prove(run: ToolRun, evidence: Evidence): Promise<Proof>;
-  /** Removes what was staged for an operation that never started, or is needed no more once its outcome is durable. */
-  cleanUp(place: OperationPlace, evidence: Evidence | undefined): Promise<void>;
+  /**
+   * Removes what was staged for an operation that never started, or is needed no more once its outcome is durable.
+   * Without evidence (it died while it prepared) `args` say where to look; they are given wherever they are known.
+   */
+  cleanUp(place: OperationPlace, evidence: Evidence | undefined, args: Json | undefined): Promise<void>;
 }
 
 /** A built-in agent, ready to work: one model and its tools. */

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +7,7 @@ import { isTrustedType, macMountOf, mountTypeOf } from "../../src/host/file-syst
 import { MemoryDisk } from "../crash/memory-disk.ts";
 import { diskContract } from "./disk.ts";
 
-const { disk } = nodeHost();
+const { disk, processes } = nodeHost();
 let root = "";
 let count = 0;
 
@@ -49,7 +48,8 @@ describe("the real disk", () => {
 
   test.runIf(process.platform !== "win32")("a named pipe cannot stop the process", async () => {
     const path = join(await newDirectory(), "pipe");
-    execFileSync("mkfifo", [path]);
+    const request = { file: "mkfifo", args: [path], cwd: "/", env: { PATH: process.env["PATH"] ?? "" } };
+    expect(await processes.spawn(request).exited).toEqual({ code: 0 });
     const file = await disk.open(path, "read");
     expect((await file.stat()).kind).toBe("other");
     await file.close();

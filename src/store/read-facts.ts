@@ -1,0 +1,49 @@
+import { isUtf8 } from "../host/index.ts";
+import type { Commit } from "../model/commit.ts";
+import type { Fact, OpaqueFact } from "../model/facts.ts";
+import { faultOfFact } from "../model/facts.ts";
+import type { Envelope } from "./line.ts";
+import { factsText } from "./line.ts";
+
+/** A line's facts, parsed and validated; or why they are no legal facts. */
+export type ParsedFacts = { readonly facts: readonly (Fact | OpaqueFact)[] } | { readonly fault: string };
+
+/** Parses the facts of a line that verifies, and checks them against their schemas and the order of facts. */
+export function parseFacts(line: Uint8Array, envelope: Envelope): ParsedFacts {
+  if (!isUtf8(line)) return { fault: "is not UTF-8" };
+  let facts: unknown;
+  try {
+    facts = JSON.parse(factsText(line, envelope));
+  } catch (error) {
+    return { fault: `facts are not JSON: ${error instanceof Error ? error.message : String(error)}` };
+  }
+  if (!Array.isArray(facts)) return { fault: "facts are not an array" };
+  for (const fact of facts) {
+    const fault = faultOfFact(fact);
+    if (fault !== undefined) return { fault };
+  }
+  const fault = faultOfOrder(facts as Fact[], envelope.seq);
+  return fault === undefined ? { facts: facts as Fact[] } : { fault };
+}
+
+/**
+ * Order of facts: `epoch.raised` or a message first (never both, at most one message), at most one `row`, last; line 0
+ * of a log begins with `session.created` and holds no message. So a line is always a possible fork point.
+ */
+export function faultOfOrder(facts: readonly (Fact | OpaqueFact)[], seq: number): string | undefined {
+  if (facts.length === 0) return "a line holds at least one fact";
+  const created = facts.findIndex((fact) => fact.kind === "session.created");
+  if (created > 0 || (created === 0 && seq !== 0)) return "session.created stands first in line 0 only";
+  for (const [index, fact] of facts.entries()) {
+    if (fact.kind === "epoch.raised" && index !== 0) return "epoch.raised stands first";
+    if (fact.kind === "message" && (index !== 0 || created === 0)) return "a message stands first, alone";
+    if (fact.kind === "row" && index !== facts.length - 1) return "a row stands last, alone";
+  }
+  return undefined;
+}
+
+/** The commit of a line and its parsed facts. */
+export function commitOf(envelope: Envelope, facts: readonly (Fact | OpaqueFact)[]): Commit {
+  const { v, ses, seq, epoch, at, rec, rev, msgs, row, prev, sum } = envelope;
+  return { v, ses, seq, epoch, at, rec, rev, msgs, row, facts, prev, sum };
+}
