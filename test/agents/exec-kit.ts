@@ -32,8 +32,14 @@ export interface Scene {
   end(): void;
 }
 
-export const supervisorPeer = (): Promise<string> => bundleForNode("test/peers/exec-supervisor.ts");
-export const workerPeer = (): Promise<string> => bundleForNode("test/peers/exec-worker.ts");
+/** Each program is bundled once in a test file. */
+function bundledOnce(entry: string): () => Promise<string> {
+  let path: Promise<string> | undefined;
+  return () => (path ??= bundleForNode(entry));
+}
+
+export const supervisorPeer = bundledOnce("test/peers/exec-supervisor.ts");
+export const workerPeer = bundledOnce("test/peers/exec-worker.ts");
 
 export function makeScene(supervisorPath: string): Scene {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "hfx-")));

@@ -160,7 +160,7 @@ describe("a supervisor that comes late", () => {
     await worker.ended;
     const tool = scene.tool();
     expect(await tool.prove(call, evidence)).toMatchObject({ proven: "not_executed" });
-    await tool.cleanUp(call.place, evidence);
+    await tool.cleanUp(call.place, evidence, call.args);
     writeFileSync(file, "");
     await scene.supervisorsEnd();
     expect(runsIn(witness)).toBe(0);

@@ -340,7 +340,7 @@ test("the clean-up leaves nothing of an operation, whatever its state, and can b
   const prepared = makeCall(scene.place(), { command: "true" });
   await prepare(tool, prepared);
   for (const { place } of [performed, prepared, makeCall(scene.place(), {}), performed]) {
-    await tool.cleanUp(place, undefined);
+    await tool.cleanUp(place, undefined, undefined);
   }
   expect(readdirSync(join(scene.folder, "session/spool"))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import type { Connection, Disk, DiskFile, Host } from "../../src/host/index.ts";
+import { DiskError, type Connection, type Disk, type DiskFile, type Host } from "../../src/host/index.ts";
 
 /** Called before each effect with its name, such as `disk.link`; a promise holds the effect back. */
 export type Before = (effect: string) => void | Promise<void>;
@@ -33,6 +33,7 @@ export function watchedHost(host: Host, before: Before): Host {
         void before("processes.spawnDetached");
         return host.processes.spawnDetached(request);
       },
+      capture: (request, options) => host.processes.capture(request, options),
       findByEnvironment: (name, value) => host.processes.findByEnvironment(name, value),
       isAlive: (pid) => host.processes.isAlive(pid),
       signal: (pid, signal) => host.processes.signal(pid, signal),
@@ -84,5 +85,16 @@ export function dieBefore(count: number, file: string): Before {
     if (seen !== count) return;
     writeFileSync(file, effect);
     process.kill(process.pid, "SIGKILL");
+  };
+}
+
+/** Makes the `count`-th effect fail as the system would, noting its name in `file`; with `isLasting` all later ones too. */
+export function failAt(count: number, code: string, file: string, isLasting: boolean): Before {
+  let seen = 0;
+  return (effect) => {
+    seen++;
+    if (seen < count || (seen > count && !isLasting)) return;
+    if (seen === count) writeFileSync(file, effect);
+    throw new DiskError(code, effect, "(a fault of the test)");
   };
 }

@@ -61,7 +61,8 @@ async function proveClaimed(following: Following, found: FoundClaim): Promise<Pr
   try {
     const ending = await followToEnd({ ...following, connection });
     if (ending.state === "lost") return await unknown(following, found, ending.reason);
-    return { proven: "known", result: await resultOf(host.disk, run.place.spool, ending.status) };
+    const result = await resultOf(host.disk, run.place.spool, ending.status);
+    return { proven: "known", result: { ...result, details: { ...result.details, proof: "status" } } };
   } finally {
     connection?.close();
   }
