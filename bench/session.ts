@@ -30,7 +30,7 @@ export function makePlace(): BenchPlace {
     singleWriter: false,
     environment: process.env,
     version: "bench",
-    supervisorProgram: { file: process.execPath, args: [resolve("dist/supervisor.js")] },
+    supervisorProgram: { file: process.execPath, args: [resolve("dist/supervisor.cjs")] },
   });
   return {
     folder,

@@ -26,12 +26,11 @@ const common = {
   legalComments: "none",
   logLevel: "warning",
 };
+const single = { ...common, format: "cjs", minify: true };
 await build({
-  ...common,
-  format: "cjs",
+  ...single,
   entryPoints: ["src/main.ts"],
   outfile: join(to, "main.cjs"),
-  minify: true,
   banner: { js: "#!/usr/bin/env node" },
   plugins: [
     {
@@ -41,11 +40,13 @@ await build({
     },
   ],
 });
+// Started anew for every session that runs a command: one small file starts twice as fast as chunks.
+await build({ ...single, entryPoints: ["src/supervisor.ts"], outfile: join(to, "supervisor.cjs") });
 await build({
   ...common,
   format: "esm",
   splitting: true,
-  entryPoints: ["src/commands.ts", "src/supervisor.ts", "src/index.ts"],
+  entryPoints: ["src/commands.ts", "src/index.ts"],
   outdir: to,
   chunkNames: "chunks/[name]-[hash]",
   banner: { js: requireBanner },

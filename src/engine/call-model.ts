@@ -180,14 +180,15 @@ async function storePart(
   turn: { run: string; turn: number },
 ): Promise<{ part: Part; asked?: OperationAsked }> {
   const { agent } = crew;
-  const metadata = part.providerMetadata === undefined ? {} : { providerMetadata: part.providerMetadata };
+  const metadata = await storeMetadata(writer, part.providerMetadata);
   if (part.type === "text") {
     return { part: { type: "text", ...(await writer.text(agent.redact(part.text))), ...metadata } };
   }
   if (part.type === "reasoning") {
     const { original: _, ...text } = await writer.text(agent.redact(part.text));
-    const signature = part.signature === undefined ? {} : { signature: part.signature };
-    return { part: { type: "reasoning", ...text, ...signature, ...metadata } };
+    // A proof too long for the line stands in the metadata's blob.
+    const fits = part.signature !== undefined && metadata.providerMetadataBlob === undefined;
+    return { part: { type: "reasoning", ...text, ...(fits && { signature: part.signature }), ...metadata } };
   }
   return await storeCall(crew, writer, part, turn);
 }
@@ -208,7 +209,7 @@ async function storeCall(
   const stored = await writer.json(args ?? {});
   const isExact = args !== undefined && JSON.stringify(args) === redactedText;
   const raw = isExact || redactedText === "" ? {} : await writer.text(redactedText);
-  const metadata = part.providerMetadata === undefined ? {} : { providerMetadata: part.providerMetadata };
+  const metadata = await storeMetadata(writer, part.providerMetadata);
   return {
     part: {
       type: "tool_call",
@@ -229,6 +230,15 @@ async function storeCall(
       ...(redacted && { redacted }),
     },
   };
+}
+
+async function storeMetadata(
+  writer: PayloadWriter,
+  metadata: Json | undefined,
+): Promise<{ providerMetadata?: Json; providerMetadataBlob?: BlobRef }> {
+  if (metadata === undefined) return {};
+  const { value, blob } = await writer.json(metadata);
+  return blob === undefined ? { providerMetadata: value ?? null } : { providerMetadataBlob: blob };
 }
 
 /** The arguments as an object, or undefined where the text is none; an empty text means no arguments. */

@@ -1,5 +1,6 @@
 export * from "./context.ts";
 export * from "./create-session.ts";
+export * from "./list-sessions.ts";
 export * from "./maintain.ts";
 export * from "./read-session.ts";
 export * from "./resolve.ts";

@@ -190,7 +190,9 @@ export async function settleTurn(crew: Crew, operations: readonly OperationState
   const { worker } = crew;
   const [first] = operations;
   if (first === undefined) return;
-  const parts = operations.flatMap((operation) => resultPart(operation));
+  const writer = new PayloadWriter(worker.held.blobs);
+  const parts: Part[] = [];
+  for (const operation of operations) parts.push(...(await resultPart(writer, operation)));
   const { run, turn } = first;
   const ended = [...worker.state.operations.values()].filter(
     (operation) => operation.at === "known" && operation.run === run && operation.turn === turn,
@@ -202,11 +204,13 @@ export async function settleTurn(crew: Crew, operations: readonly OperationState
   ]);
 }
 
-function resultPart(operation: OperationState): Part[] {
+async function resultPart(writer: PayloadWriter, operation: OperationState): Promise<Part[]> {
   if (operation.at !== "known") return [];
   const { outcome, outputBlob } = operation.result;
-  const output = outputBlob === undefined ? { output: outputOf(operation.result) } : { outputBlob };
-  return [{ type: "tool_result", operation: operation.origin, outcome, ...output }];
+  const part = { type: "tool_result" as const, operation: operation.origin, outcome };
+  if (outputBlob !== undefined) return [{ ...part, outputBlob }];
+  const { text, blob } = await writer.text(outputOf(operation.result));
+  return [{ ...part, ...(blob === undefined ? { output: text } : { outputBlob: blob }) }];
 }
 
 function outputOf(result: Result): string {

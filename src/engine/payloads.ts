@@ -10,7 +10,7 @@ import { inlineBytesMax } from "../store/index.ts";
 
 const depthMax = 256;
 /** How much of a line the payloads may take together; the rest is left for the envelope and small members. */
-const linePayloadBytesMax = 768 * 1024;
+const linePayloadBytesMax = 512 * 1024;
 
 /** A text in the line, or a blob; `original` keeps the bytes of a text that was not well-formed. */
 export interface StoredText {

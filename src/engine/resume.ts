@@ -1,5 +1,6 @@
 import { utf8Text } from "../host/index.ts";
 import type { Policy } from "../model/facts.ts";
+import { evaluateResume } from "../model/eligibility.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { SessionState } from "../model/fold.ts";
 import { openRun } from "../model/fold.ts";
@@ -55,13 +56,11 @@ export async function resume(
 
 async function refuse(context: EngineContext, state: SessionState, request: ResumeRequest): Promise<void> {
   const { id, row } = state;
-  if (row.archived) {
-    throw new HoldfastError("not_resumable", `session ${id} is archived`, { reason: "archived" });
-  }
-  if (row.moved === true) {
-    throw new HoldfastError("not_resumable", `session ${id} was moved to another device`, {
-      reason: "other-device",
-    });
+  const resumable = { archived: row.archived, moved: row.moved === true, active: false, damaged: false };
+  const { eligible, code } = evaluateResume({ ...resumable, workspaceMissing: false });
+  if (!eligible) {
+    const why = code === "archived" ? "is archived" : "was moved to another device";
+    throw new HoldfastError("not_resumable", `session ${id} ${why}`, { reason: code });
   }
   if (request.policy !== undefined) refuseDrift(state, policyOf(request.policy));
   await checkWorkspace(context.host, id, state.created.workspace);

@@ -21,6 +21,11 @@ export function blobsOfPrompt(state: SessionState): BlobRef[] {
 }
 
 function blobsOfPart(part: Part): BlobRef[] {
+  const metadata = "providerMetadataBlob" in part ? part.providerMetadataBlob : undefined;
+  return [...payloadOf(part), ...(metadata === undefined ? [] : [metadata])];
+}
+
+function payloadOf(part: Part): BlobRef[] {
   if (part.type === "tool_call") return part.argsBlob === undefined ? [] : [part.argsBlob];
   if (part.type === "tool_result") return part.outputBlob === undefined ? [] : [part.outputBlob];
   return part.blob === undefined ? [] : [part.blob];
@@ -90,7 +95,7 @@ function promptPart(part: Part, view: View, payloads: Payloads): PromptPart[] {
   switch (part.type) {
     case "text": {
       const text = textOf(part, payloads);
-      return text === "" ? [] : [{ type: "text", text, ...metadataOf(part) }];
+      return text === "" ? [] : [{ type: "text", text, ...metadataOf(part, payloads) }];
     }
     case "context":
     case "mail":
@@ -102,7 +107,7 @@ function promptPart(part: Part, view: View, payloads: Payloads): PromptPart[] {
       const text = textOf(part, payloads);
       const proof = {
         ...(part.signature !== undefined && { signature: part.signature }),
-        ...metadataOf(part),
+        ...metadataOf(part, payloads),
       };
       // A reasoning without text may still carry the provider's proof.
       return text === "" && Object.keys(proof).length === 0 ? [] : [{ type: "reasoning", text, ...proof }];
@@ -115,7 +120,7 @@ function promptPart(part: Part, view: View, payloads: Payloads): PromptPart[] {
         part.argsBlob === undefined ? (part.args ?? {}) : (JSON.parse(payloads.text(part.argsBlob)) as Json);
       const raw = view.raw.get(part.operation);
       const argsText = raw === undefined ? {} : { argsText: textOf(raw, payloads) };
-      return [{ type: "tool_call", call, tool: part.tool, args, ...argsText, ...metadataOf(part) }];
+      return [{ type: "tool_call", call, tool: part.tool, args, ...argsText, ...metadataOf(part, payloads) }];
     }
     case "tool_result":
       return [];
@@ -126,7 +131,13 @@ function textOf(part: { text?: string | undefined; blob?: BlobRef | undefined },
   return part.blob === undefined ? (part.text ?? "") : payloads.text(part.blob);
 }
 
-function metadataOf(part: { providerMetadata?: Json | undefined }): { providerMetadata?: Json } {
+function metadataOf(
+  part: { providerMetadata?: Json | undefined; providerMetadataBlob?: BlobRef | undefined },
+  payloads: Payloads,
+): { providerMetadata?: Json } {
+  if (part.providerMetadataBlob !== undefined) {
+    return { providerMetadata: JSON.parse(payloads.text(part.providerMetadataBlob)) as Json };
+  }
   return part.providerMetadata === undefined ? {} : { providerMetadata: part.providerMetadata };
 }
 
