@@ -1,0 +1,2 @@
+export type { DemoOptions } from "./run-demo.ts";
+export { runDemo } from "./run-demo.ts";
