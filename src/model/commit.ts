@@ -1,6 +1,6 @@
 import type { Fact, OpaqueFact } from "./facts.ts";
 
-/** One line of a log: facts that became durable together. One shape for file, stream, bundle and screen. */
+/** One line of a log: facts that became durable together. A9 One shape for file, stream, bundle and screen. */
 export interface Commit {
   readonly v: number;
   readonly ses: string;
