@@ -1,7 +1,6 @@
 import { delimiter, dirname } from "node:path";
 import type { ChildExit, ChildProcess, Host } from "../../host/index.ts";
 import { utf8Text } from "../../host/index.ts";
-import { errorTable } from "../../model/errors.ts";
 import type { Outside } from "../outside.ts";
 import type { Stage } from "./stage.ts";
 import { readWitness } from "./stage.ts";
@@ -46,18 +45,9 @@ export async function runAttempt(
     env: { ...self.env, PATH: pathOf(self), [witnessVariable]: stage.witness },
   });
   plan.started(child.pid);
-  // The worker has a process group of its own, so an interrupt from the terminal does not reach it.
-  const stopListening = outside.onSignal(() => {
-    host.processes.signal(child.pid, "SIGTERM");
-    outside.exit(errorTable.interrupted.exit);
-  });
-  try {
-    const watched = await watch(child, { host, stage, kill: plan.kill });
-    const exit = await child.exited;
-    return { number: plan.number, pid: child.pid, exit, killed: exit.signal === "SIGKILL", ...watched };
-  } finally {
-    stopListening();
-  }
+  const watched = await watch(child, { host, stage, kill: plan.kill });
+  const exit = await child.exited;
+  return { number: plan.number, pid: child.pid, exit, killed: exit.signal === "SIGKILL", ...watched };
 }
 
 /** The task's commands call `node`: it shall be the one that runs us, also where no PATH names it. */

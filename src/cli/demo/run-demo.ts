@@ -32,7 +32,7 @@ export async function runDemo(outside: Outside, options: DemoOptions): Promise<n
   const stage = await buildStage(outside);
   const screen = options.json ? undefined : new Screen(outside.stdout, outside.mayColour);
   if (screen !== undefined) reportStage(screen, stage);
-  const attempts = await play({ outside, context, stage, screen, options });
+  const attempts = await playUntilInterrupted({ outside, context, stage, screen, options });
   const session = attempts[0]?.session;
   if (session === undefined) throw noSession(attempts);
   const evidence = await gatherEvidence({ context, disk: outside.host.disk, stage }, session, attempts);
@@ -57,8 +57,26 @@ interface Play {
   readonly options: DemoOptions;
 }
 
-/** Runs worker after worker until one is not killed. */
-async function play({ outside, context, stage, screen, options }: Play): Promise<Attempt[]> {
+/** Takes the worker along when the demo is interrupted: it has a process group of its own. */
+async function playUntilInterrupted(play: Play): Promise<Attempt[]> {
+  const { outside } = play;
+  let worker: number | undefined;
+  const stopListening = outside.onSignal(() => {
+    if (worker !== undefined) outside.host.processes.signal(worker, "SIGTERM");
+    outside.exit(errorTable.interrupted.exit);
+  });
+  try {
+    return await playAll(play, (pid) => (worker = pid));
+  } finally {
+    stopListening();
+  }
+}
+
+/** Runs worker after worker until one is not killed; tells `working` who works, and when nobody does. */
+async function playAll(
+  { outside, context, stage, screen, options }: Play,
+  working: (pid: number | undefined) => void,
+): Promise<Attempt[]> {
   const attempts: Attempt[] = [];
   const writer = options.singleWriter === true ? ["--single-writer"] : [];
   const common = ["--state-dir", options.stateDirectory, ...writer, "--format", "jsonl"];
@@ -71,9 +89,11 @@ async function play({ outside, context, stage, screen, options }: Play): Promise
     const kill = kills[attempts.length];
     const [verb = ""] = args;
     const started = (pid: number) => {
+      working(pid);
       if (screen !== undefined) reportStart(screen, { number, pid, verb });
     };
     const attempt = await runAttempt(outside, stage, { number, args, kill, started });
+    working(undefined);
     attempts.push(attempt);
     const session = attempts[0]?.session;
     if (session === undefined) return attempts;
