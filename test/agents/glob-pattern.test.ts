@@ -36,17 +36,18 @@ function spellOut(pattern: string): string[] {
 function nameMatches(pattern: string, name: string): boolean {
   if (pattern === "") return name === "";
   const rest = pattern.slice(1);
-  if (pattern[0] === "*")
+  if (pattern[0] === "*") {
     return nameMatches(rest, name) || (name !== "" && nameMatches(pattern, name.slice(1)));
-  const found = pattern[0] === "[" ? /^\[([!^]?)(ab|a|b|a-c)\]/.exec(pattern) : null;
-  if (found !== null) {
-    const members = found[2] === "a-c" ? "abc" : (found[2] ?? "");
-    const isIn = name !== "" && members.includes(name[0] ?? "");
-    return (
-      name !== "" && isIn !== (found[1] !== "") && nameMatches(pattern.slice(found[0].length), name.slice(1))
-    );
   }
-  return name !== "" && (pattern[0] === "?" || pattern[0] === name[0]) && nameMatches(rest, name.slice(1));
+  if (name === "") return false;
+  const found = /^\[([!^]?)(ab|a|b|a-c)\]/.exec(pattern);
+  if (found !== null)
+    return classMatches(found, name) && nameMatches(pattern.slice(found[0].length), name.slice(1));
+  return (pattern[0] === "?" || pattern[0] === name[0]) && nameMatches(rest, name.slice(1));
+}
+
+function classMatches([, negation, members = ""]: RegExpExecArray, name: string): boolean {
+  return (members === "a-c" ? "abc" : members).includes(name[0] ?? "") !== (negation !== "");
 }
 
 function segmentsMatch(pattern: readonly string[], path: readonly string[]): boolean {
