@@ -140,7 +140,10 @@ export interface Tool extends ToolDescription {
    * the workspace's user would see but the staged file. Resolves; bad arguments are a `ready: false` result.
    */
   prepare(run: ToolRun): Promise<Prepared>;
-  /** The effect. Called at most once for an operation, after its start is durable. Durable itself when it resolves. */
+  /**
+   * The effect. Called at most once for an operation, after its start is durable. Durable itself when it resolves.
+   * Rejects only where it has begun and its end cannot be told; then {@link Tool.prove} decides, as after a death.
+   */
   perform(run: ToolRun, evidence: Evidence): Promise<EffectResult>;
   /**
    * After a death: what happened? Never executes the effect; may go on waiting for one that still runs, and must make
