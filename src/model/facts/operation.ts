@@ -28,6 +28,7 @@ export const FileEvidence = z.object({
   dev: z.string(),
   inode: z.string(),
   birthtimeNs: z.string(),
+  /** Of the content; of no bytes where it is a link, whose identity says everything. */
   sha256: z.string(),
 });
 export type FileEvidence = z.infer<typeof FileEvidence>;
