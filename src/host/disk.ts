@@ -43,7 +43,10 @@ export interface DiskFile {
   readonly path: string;
   /** Reads into `into` from byte `position`; resolves to the bytes read, 0 at the end. */
   read(into: Uint8Array, position: number): Promise<number>;
-  /** One write, at the end (files opened for append) or at `position`. Resolves to the count written, which may be short. */
+  /**
+   * One write: at the end where the file is open for append, else at `position`, else after the last write. Resolves to
+   * the count written, which may be short.
+   */
   write(bytes: Uint8Array, position?: number): Promise<number>;
   /** Makes content and size durable (fdatasync, F_FULLFSYNC on macOS). */
   sync(): Promise<void>;

@@ -1,4 +1,5 @@
-import { closeSync, constants, openSync, readFileSync, statfsSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, openSync, readFileSync, realpathSync, statfsSync, statSync } from "node:fs";
 import type { FileSystem } from "./disk.ts";
 
 /** Names by the magic number of statfs(2), for where the mount table cannot be read. */
@@ -35,21 +36,32 @@ export function isTrustedType(type: string): boolean {
   return !untrusted.test(type);
 }
 
-/** The type in a mount table (the text of /proc/self/mountinfo) under a mount id, or undefined. */
+/** The type in Linux's mount table (the text of /proc/self/mountinfo) under a mount's id, or undefined. */
 export function mountTypeOf(mountinfo: string, mountId: string): string | undefined {
-  for (const line of mountinfo.split("\n")) {
-    if (!line.startsWith(`${mountId} `)) continue;
-    // The optional fields end at " - "; the mount point before it has its blanks escaped, so this is unambiguous.
-    return line.slice(line.indexOf(" - ") + 3).split(" ")[0];
-  }
-  return undefined;
+  const line = mountinfo.split("\n").find((candidate) => candidate.startsWith(`${mountId} `));
+  // The optional fields end at " - "; blanks of the mount point before it are escaped, so this is unambiguous.
+  return line?.slice(line.indexOf(" - ") + 3).split(" ")[0];
 }
 
 /**
- * Learns what holds `path`, which must exist. The mount is asked of the kernel through an open descriptor: unlike the
- * longest prefix of the mount table that is exact for bind mounts, mounts over mounts and names with blanks too.
+ * The mount that holds a canonical path, from the table that mount(8) of macOS prints:
+ * `/dev/disk3s5 on /System/Volumes/Data (apfs, local, journaled)`. Undefined where none does.
  */
+export function macMountOf(table: string, path: string): { type: string; isLocal: boolean } | undefined {
+  let best: { point: string; options: string[] } | undefined;
+  for (const line of table.split("\n")) {
+    const [, point, options] = / on (\/.*) \(([^()]*)\)$/.exec(line) ?? [];
+    if (point === undefined || options === undefined) continue;
+    const holds = path === point || path.startsWith(point.endsWith("/") ? point : `${point}/`);
+    if (holds && point.length >= (best?.point.length ?? 0)) best = { point, options: options.split(", ") };
+  }
+  const type = best?.options[0];
+  return type === undefined ? undefined : { type, isLocal: best?.options.includes("local") === true };
+}
+
+/** Learns what holds `path`, which must exist. What cannot be learned is `unknown` and not trusted. */
 export function fileSystemOf(path: string): FileSystem {
+  if (process.platform === "darwin") return macFileSystemOf(path);
   const magic = nameByMagic.get(statfsSync(path).type >>> 0) ?? "unknown";
   const mountId = process.platform === "linux" ? mountIdOf(path) : undefined;
   if (mountId === undefined) return { type: magic, trusted: isTrustedType(magic), mountId: "" };
@@ -58,6 +70,10 @@ export function fileSystemOf(path: string): FileSystem {
   return { type, trusted: isTrustedType(type) && (magic === "unknown" || isTrustedType(magic)), mountId };
 }
 
+/**
+ * Asked of the kernel through an open descriptor: unlike the longest prefix in the mount table that is exact for bind
+ * mounts, for mounts over mounts and for names with blanks.
+ */
 function mountIdOf(path: string): string | undefined {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -65,4 +81,12 @@ function mountIdOf(path: string): string | undefined {
   } finally {
     closeSync(descriptor);
   }
+}
+
+function macFileSystemOf(path: string): FileSystem {
+  const canonical = realpathSync.native(path);
+  const mount = macMountOf(execFileSync("/sbin/mount", { encoding: "utf8" }), canonical);
+  if (mount === undefined) return { type: "unknown", trusted: false, mountId: "" };
+  const trusted = mount.isLocal && isTrustedType(mount.type);
+  return { type: mount.type, trusted, mountId: String(statSync(canonical, { bigint: true }).dev) };
 }

@@ -62,8 +62,10 @@ function closeGently(socket: Socket): void {
 }
 
 function encode(message: unknown): Buffer {
-  const line = Buffer.from(`${JSON.stringify(message)}\n`);
-  if (message === undefined || line.length > messageBytesMax) {
+  const text = JSON.stringify(message) as string | undefined; // A function, for one, has no JSON.
+  if (text === undefined) throw new TypeError("This message has no form in JSON.");
+  const line = Buffer.from(`${text}\n`);
+  if (line.length > messageBytesMax) {
     throw new RangeError(
       `A message of ${line.length} bytes cannot be sent; the limit is ${messageBytesMax}.`,
     );

@@ -21,7 +21,7 @@ const flags: Readonly<Record<OpenMode, number>> = {
 export function nodeDisk(): Disk {
   return {
     open: async (path, mode, permissions = 0o600) =>
-      attempt("open", path, () => openFile(path, fs.openSync(path, flags[mode], permissions))),
+      attempt("open", path, () => openFile(path, mode, fs.openSync(path, flags[mode], permissions))),
     stat: async (path) =>
       attemptOrAbsent("stat", path, () => toFileStat(fs.statSync(path, { bigint: true }))),
     statLink: async (path) =>
@@ -43,8 +43,10 @@ export function nodeDisk(): Disk {
   };
 }
 
-function openFile(path: string, descriptor: number): DiskFile {
+function openFile(path: string, mode: OpenMode, descriptor: number): DiskFile {
   let open = true;
+  // Systems differ in what a position means to a file that is open for append, so none is given.
+  const appends = mode === "append" || mode === "create_append";
   const onOpen = <T>(verb: string, effect: () => T): T => {
     // The number may belong to another file by now; using it would write into that one.
     if (!open) throw new DiskError("EBADF", verb, path);
@@ -55,7 +57,9 @@ function openFile(path: string, descriptor: number): DiskFile {
     read: async (into, position) =>
       onOpen("read", () => fs.readSync(descriptor, into, 0, into.length, position)),
     write: async (bytes, position) =>
-      onOpen("write", () => fs.writeSync(descriptor, bytes, 0, bytes.length, position ?? null)),
+      onOpen("write", () =>
+        fs.writeSync(descriptor, bytes, 0, bytes.length, appends ? null : (position ?? null)),
+      ),
     sync: async () => onOpen("sync", () => fs.fdatasyncSync(descriptor)),
     truncate: async (size) => onOpen("truncate", () => fs.ftruncateSync(descriptor, size)),
     stat: async () => onOpen("stat", () => toFileStat(fs.fstatSync(descriptor, { bigint: true }))),

@@ -101,8 +101,8 @@ function startChild(request: SpawnRequest): ChildProcess {
  */
 function findProgram({ file, cwd, env }: SpawnRequest): string {
   try {
-    fs.accessSync(cwd, fs.constants.X_OK);
     if (!fs.statSync(cwd).isDirectory()) throw new DiskError("ENOTDIR", "start in", cwd);
+    fs.accessSync(cwd, fs.constants.X_OK);
   } catch (error) {
     throw error instanceof DiskError ? error : new DiskError(codeOf(error), "start in", cwd, error);
   }

@@ -14,8 +14,9 @@ export interface ProcessIdentity {
 }
 
 /**
- * What to start. Nothing of our own environment is inherited: `env` is all that the child gets. `file` without a slash
- * is looked up in the PATH of `env`.
+ * What to start. Nothing of our own environment is inherited: `env` is all that the child gets, but for
+ * names that no shell can hold, which {@link Processes.spawn} drops. `file` without a slash is looked up in the PATH of
+ * `env`.
  */
 export interface SpawnRequest {
   readonly file: string;

@@ -1,0 +1,429 @@
+/**
+ * A disk in memory that knows what a kill leaves from what a power cut leaves. Several simulated processes share it,
+ * each through a {@link MemoryDisk.view} of its own. It waits for nothing but the gate, so a test that opens the gate
+ * decides the order of everything.
+ */
+import { posix } from "node:path";
+import {
+  DiskError,
+  isDiskError,
+  type Disk,
+  type DiskFile,
+  type FileStat,
+  type FileSystem,
+  type OpenMode,
+  type TailCut,
+} from "../../src/host/index.ts";
+import { MemoryTree, type Fate, type FileNode, type Node, type UnsyncedChange } from "./memory-tree.ts";
+
+export type { Fate, UnsyncedChange } from "./memory-tree.ts";
+
+/** A method of Disk, DiskFile or Locks. `create` is an open that makes the file, `statFile` the stat of an open one. */
+export type Verb =
+  | Exclude<keyof Disk, "watch">
+  | Exclude<keyof DiskFile, "path" | "stat">
+  | "create"
+  | "statFile"
+  | "lock"
+  | "unlock";
+
+/** One use of the disk, told before it happens. */
+export interface Effect {
+  /** Counts from 0 over all processes. */
+  readonly index: number;
+  readonly process: string;
+  readonly verb: Verb;
+  readonly path: string;
+  /** Of a rename or a link: the new name. */
+  readonly to?: string;
+  /** Of a write: how many bytes. */
+  readonly bytes?: number;
+}
+
+/**
+ * `short`: a write takes only that many bytes; with `code` it fails besides. `code`: the effect does not happen and
+ * its verb rejects; a file's sync that fails so leaves its pages clean but not durable, for good. `afterwards`: the
+ * effect happens and its verb rejects all the same; a cut that fails so happened only in the cache.
+ */
+export interface Fault {
+  readonly code?: string;
+  readonly short?: number;
+  readonly afterwards?: string;
+}
+
+/** True for the effects that change something on the disk, or make it durable. */
+export function changesDisk(effect: Pick<Effect, "verb">): boolean {
+  return changing.has(effect.verb);
+}
+
+const changing: ReadonlySet<Verb> = new Set([
+  "create",
+  "write",
+  "sync",
+  "truncate",
+  "makeDirectory",
+  "rename",
+  "link",
+  "remove",
+  "removeDirectory",
+  "setAttributes",
+  "syncDirectory",
+  "cutTail",
+]);
+
+interface Shared {
+  readonly tree: MemoryTree;
+  readonly effects: Effect[];
+  fault: ((effect: Effect) => Fault | undefined) | undefined;
+  gate: ((effect: Effect) => Promise<void> | undefined) | undefined;
+  mount: FileSystem;
+}
+
+interface Action<T> {
+  /** The effect; `short` and `afterwards` are those of the fault. */
+  readonly act: (fault: Fault) => T;
+  /** What a fault that prevents the effect leaves behind all the same. */
+  readonly fail?: () => void;
+  readonly details?: Pick<Effect, "to" | "bytes">;
+}
+
+export class MemoryDisk implements Disk {
+  readonly #shared: Shared;
+  readonly #process: string;
+  #dead = false;
+
+  constructor(tree: MemoryTree = new MemoryTree(), view?: { shared: Shared; process: string }) {
+    const mount = { type: "memory", trusted: true, mountId: "1" };
+    this.#shared = view?.shared ?? { tree, effects: [], fault: undefined, gate: undefined, mount };
+    this.#process = view?.process ?? "main";
+  }
+
+  // For tests
+
+  /** All that was asked of the disk, by any process, in order. */
+  get effects(): readonly Effect[] {
+    return this.#shared.effects;
+  }
+
+  /** Asked right before each effect, after the gate. */
+  set fault(fault: ((effect: Effect) => Fault | undefined) | undefined) {
+    this.#shared.fault = fault;
+  }
+
+  /** Awaited before each effect. */
+  set gate(gate: ((effect: Effect) => Promise<void> | undefined) | undefined) {
+    this.#shared.gate = gate;
+  }
+
+  /** What `fileSystem` tells. */
+  set mount(mount: FileSystem) {
+    this.#shared.mount = mount;
+  }
+
+  /** The same disk for another process. */
+  view(process: string): MemoryDisk {
+    return new MemoryDisk(undefined, { shared: this.#shared, process });
+  }
+
+  /** Ends the process of this view: nothing that it asks, or asked and did not get yet, ever happens or resolves. */
+  die(): void {
+    this.#dead = true;
+  }
+
+  /**
+   * The disk after every process was killed: what was written is there, and what was not synced a later power cut may
+   * still take. This disk stays as it is; what still writes to it reaches nobody.
+   */
+  kill(): MemoryDisk {
+    return new MemoryDisk(this.#shared.tree.copy());
+  }
+
+  /**
+   * The disk after a power cut. `choose` is asked for the fate of each change in {@link unsynced}, in order; without
+   * it only what was synced is there. This disk stays as it is.
+   */
+  crash(choose: (change: UnsyncedChange, index: number) => Fate = () => "dropped"): MemoryDisk {
+    let index = 0;
+    return new MemoryDisk(this.#shared.tree.afterPowerCut((change) => choose(change, index++)));
+  }
+
+  /** The changes that a power cut may take, in the order they happened. */
+  unsynced(): UnsyncedChange[] {
+    return this.#shared.tree.unsynced();
+  }
+
+  /** Puts a file there, durable, with the directories above it, without an effect. Replaces the content of an old one. */
+  plant(path: string, content: Uint8Array | string): void {
+    const { tree } = this.#shared;
+    const steps = posix.dirname(path).split("/").slice(1);
+    steps.forEach((_, index) => {
+      const directory = `/${steps.slice(0, index + 1).join("/")}`;
+      if (tree.locate("plant", directory).node === undefined) tree.makeDirectory("plant", directory, 0o700);
+    });
+    const isThere = tree.locate("plant", path).node !== undefined;
+    const node = isThere ? tree.findFile("plant", path) : tree.createFile("plant", path, 0o600);
+    tree.truncate(node, path, 0);
+    tree.write(node, path, typeof content === "string" ? new TextEncoder().encode(content) : content, 0);
+    tree.settle();
+  }
+
+  /** Makes everything durable, without an effect. */
+  settle(): void {
+    this.#shared.tree.settle();
+  }
+
+  /** A file as processes see it, without an effect; undefined where none is. */
+  peek(path: string): Uint8Array | undefined {
+    if (this.inodeOf(path) === undefined) return undefined;
+    return this.#shared.tree.findFile("peek", path).cached.bytes();
+  }
+
+  /** A file as a power cut that takes everything unsynced would leave it; undefined where it would leave none. */
+  peekDurable(path: string): Uint8Array | undefined {
+    return this.#shared.tree.durableBytes(path);
+  }
+
+  /** The paths of all files, as processes see them, sorted. */
+  files(): string[] {
+    return this.#shared.tree.files();
+  }
+
+  /** The inode's number, without an effect; undefined where nothing is. */
+  inodeOf(path: string): string | undefined {
+    const node = absentAsUndefined(() => this.#shared.tree.find("stat", path));
+    return node === undefined ? undefined : String(node.inode);
+  }
+
+  /** Opens a file for a lock, without an effect: while it is pinned its inode's number is nobody else's. */
+  pin(path: string, create: boolean): { readonly inode: string; readonly unpin: () => void } {
+    const { tree } = this.#shared;
+    const isThere = tree.locate("lock", path).node !== undefined;
+    const node = isThere || !create ? tree.findFile("lock", path) : tree.createFile("lock", path, 0o600);
+    node.handles += 1;
+    return { inode: String(node.inode), unpin: () => tree.close(node) };
+  }
+
+  /** Announces one effect, waits at the gate, asks for a fault, and lets it happen. */
+  async perform<T>(verb: Verb, path: string, action: Action<T>): Promise<T> {
+    const { effects, gate } = this.#shared;
+    if (this.#dead) return never();
+    const effect = { index: effects.length, process: this.#process, verb, path, ...action.details };
+    effects.push(effect);
+    const opened = gate?.(effect);
+    if (opened !== undefined) await opened;
+    if (this.#dead) return never();
+    const fault = this.#shared.fault?.(effect) ?? {};
+    if (fault.code !== undefined && fault.short === undefined) {
+      action.fail?.();
+      throw new DiskError(fault.code, verb, path);
+    }
+    const result = action.act(fault);
+    const failed = fault.afterwards ?? fault.code;
+    if (failed !== undefined) throw new DiskError(failed, verb, path);
+    return result;
+  }
+
+  // The disk
+
+  open(path: string, mode: OpenMode, permissions = 0o600): Promise<DiskFile> {
+    const isNew = mode === "create" || mode === "create_append";
+    const verb = isNew ? "create" : "open";
+    return this.perform(verb, path, {
+      act: () => {
+        const { tree } = this.#shared;
+        if (isNew) return this.#openNode(tree.createFile(verb, path, permissions), path, mode);
+        const node = mode === "read" ? tree.find(verb, path) : tree.findFile(verb, path);
+        return this.#openNode(node, path, mode);
+      },
+    });
+  }
+
+  stat(path: string): Promise<FileStat | undefined> {
+    return this.perform("stat", path, { act: () => this.#statOf(path) });
+  }
+
+  statLink(path: string): Promise<FileStat | undefined> {
+    return this.perform("statLink", path, { act: () => this.#statOf(path) });
+  }
+
+  realPath(path: string): Promise<string> {
+    return this.perform("realPath", path, {
+      act: () => {
+        this.#shared.tree.find("resolve", path);
+        return posix.resolve(path);
+      },
+    });
+  }
+
+  list(path: string): Promise<string[]> {
+    return this.perform("list", path, {
+      act: () => [...this.#shared.tree.findDirectory("list", path).cached.keys()],
+    });
+  }
+
+  makeDirectory(path: string, permissions = 0o700): Promise<void> {
+    return this.perform("makeDirectory", path, {
+      act: () => this.#shared.tree.makeDirectory("make directory", path, permissions),
+    });
+  }
+
+  rename(from: string, to: string): Promise<void> {
+    return this.perform("rename", from, {
+      act: () => this.#shared.tree.rename("rename", from, to),
+      details: { to },
+    });
+  }
+
+  link(from: string, to: string): Promise<void> {
+    return this.perform("link", from, {
+      act: () => this.#shared.tree.link("link", from, to),
+      details: { to },
+    });
+  }
+
+  remove(path: string): Promise<void> {
+    return this.perform("remove", path, { act: () => this.#shared.tree.remove("remove", path) });
+  }
+
+  removeDirectory(path: string): Promise<void> {
+    return this.perform("removeDirectory", path, {
+      act: () => this.#shared.tree.removeDirectory("remove directory", path),
+    });
+  }
+
+  /** Survives a power cut at once: nothing that we promise hangs on it. */
+  setAttributes(path: string, attributes: { mode: number; uid: number; gid: number }): Promise<void> {
+    return this.perform("setAttributes", path, {
+      act: () => {
+        const { mode, uid, gid } = attributes;
+        const node = this.#shared.tree.find("set attributes of", path);
+        Object.assign(node, { mode: mode & 0o777, uid, gid, ctimeNs: this.#shared.tree.tick() });
+      },
+    });
+  }
+
+  /** A fault leaves the names unsynced, as they were: a journal keeps what it could not write. */
+  syncDirectory(path: string): Promise<void> {
+    return this.perform("syncDirectory", path, {
+      act: () => {
+        const { tree } = this.#shared;
+        tree.syncDirectory(tree.findDirectory("sync directory", path));
+      },
+    });
+  }
+
+  cutTail(cut: TailCut): Promise<boolean> {
+    return this.perform("cutTail", cut.path, { act: (fault) => this.#cutTail(cut, fault) });
+  }
+
+  fileSystem(path: string): Promise<FileSystem> {
+    return this.perform("fileSystem", path, {
+      act: () => {
+        this.#shared.tree.find("find the file system of", path);
+        return this.#shared.mount;
+      },
+    });
+  }
+
+  /** Never tells: it is only a hint. */
+  watch(): () => void {
+    return () => undefined;
+  }
+
+  #statOf(path: string): FileStat | undefined {
+    return absentAsUndefined(() => toFileStat(this.#shared.tree.find("stat", path)));
+  }
+
+  #cutTail(cut: TailCut, fault: Fault): boolean {
+    const { tree } = this.#shared;
+    const node = tree.findFile("cut", cut.path);
+    if (this.inodeOf(cut.guard.path) !== cut.guard.inode) return false;
+    if (node.cached.size !== cut.size + cut.bytes.length) return false;
+    const found = new Uint8Array(cut.bytes.length);
+    node.cached.read(found, cut.size);
+    if (found.some((byte, index) => byte !== cut.bytes[index])) return false;
+    tree.truncate(node, cut.path, cut.size);
+    if (fault.afterwards === undefined) tree.syncFile(node);
+    else tree.failSync(node);
+    return true;
+  }
+
+  #openNode(node: Node, path: string, mode: OpenMode): DiskFile {
+    if (node.kind === "file") node.handles += 1;
+    const { tree } = this.#shared;
+    let open = true;
+    let offset = 0;
+    const appends = mode === "append" || mode === "create_append";
+    const onOpen = async <T>(verb: Verb, action: Action<T>): Promise<T> => {
+      if (!open) throw new DiskError("EBADF", verb, path);
+      return this.perform(verb, path, action);
+    };
+    const fileOf = (verb: Verb, code: string, writes: boolean): FileNode => {
+      if (node.kind === "directory") throw new DiskError("EISDIR", verb, path);
+      if (writes && mode === "read") throw new DiskError(code, verb, path);
+      return node;
+    };
+    const write = (bytes: Uint8Array, position: number | undefined, short = bytes.length): number => {
+      const file = fileOf("write", "EBADF", true);
+      const start = appends ? file.cached.size : (position ?? offset);
+      tree.write(file, path, bytes.subarray(0, short), start);
+      const count = Math.min(short, bytes.length);
+      if (position === undefined) offset = start + count;
+      return count;
+    };
+    return {
+      path,
+      read: (into, position) =>
+        onOpen("read", { act: () => fileOf("read", "EBADF", false).cached.read(into, position) }),
+      write: (bytes, position) =>
+        onOpen("write", {
+          act: ({ short }) => write(bytes, position, short),
+          details: { bytes: bytes.length },
+        }),
+      sync: () =>
+        onOpen("sync", {
+          act: () => (node.kind === "file" ? tree.syncFile(node) : tree.syncDirectory(node)),
+          fail: () => node.kind === "file" && tree.failSync(node),
+        }),
+      truncate: (size) =>
+        onOpen("truncate", { act: () => tree.truncate(fileOf("truncate", "EINVAL", true), path, size) }),
+      stat: () => onOpen("statFile", { act: () => toFileStat(node) }),
+      close: () =>
+        onOpen("close", {
+          act: () => {
+            open = false;
+            tree.close(node);
+          },
+        }),
+    };
+  }
+}
+
+function never<T>(): Promise<T> {
+  return new Promise(() => undefined);
+}
+
+function absentAsUndefined<T>(find: () => T): T | undefined {
+  try {
+    return find();
+  } catch (error) {
+    if (isDiskError(error, "ENOENT", "ENOTDIR")) return undefined;
+    throw error;
+  }
+}
+
+function toFileStat(node: Node): FileStat {
+  return {
+    kind: node.kind,
+    size: node.kind === "file" ? node.cached.size : 4096,
+    dev: "1",
+    inode: String(node.inode),
+    birthtimeNs: String(node.birthtimeNs),
+    mtimeNs: String(node.mtimeNs),
+    ctimeNs: String(node.ctimeNs),
+    mode: node.mode,
+    uid: node.uid,
+    gid: node.gid,
+    links: node.kind === "file" ? node.links : 2,
+  };
+}
