@@ -48,7 +48,10 @@ export const RunEnded = z.object({
   kind: z.literal("run.ended"),
   run: z.string(),
   status: z.enum(["completed", "failed", "canceled"]),
-  /** Why, where it did not complete: an error code or `budget_turns`, `budget_tokens`, `budget_wall_clock`, `abandoned`. */
+  /**
+   * Why, where it did not complete: an error code, `budget_turns`, `budget_tokens`, `budget_wall_clock`, `abandoned`; or
+   * `content_filter`, `answer_cut`, `answer_broken` where the last answer is not whole.
+   */
   reason: z.optional(z.string()),
   /** The final answer, at most 32 KiB of it; whole in the final message. */
   text: z.optional(z.string()),
