@@ -191,7 +191,7 @@ async function judgeEnd(context: {
       },
     );
   }
-  if (options.acceptRollback) return [{ kind: "rollback.accepted", seq: head.seq, sum: head.sum }];
+  if (options.acceptRollback) return [{ kind: "rollback.accepted", headSeq: head.seq, sum: head.sum }];
   throw new HoldfastError(
     "rolled_back",
     `the log of session ${folder.id} ends at seq ${scan.head.seq}, but seq ${head.seq} was known to be on disk`,
