@@ -29,7 +29,7 @@ export async function main(version: string): Promise<void> {
         singleWriter,
         environment,
         version,
-        supervisorProgram: program("supervisor.js"),
+        supervisorProgram: program("supervisor.cjs"),
       }),
     self: { ...program("main.cjs"), env: definedOf(environment) },
     onSignal,

@@ -12,7 +12,6 @@ import { fileTools } from "./tools/file-tools.ts";
 export { parseCassette } from "./models/cassette.ts";
 export { parseModelChoice, requireKey } from "./models/choice.ts";
 export type { Environment } from "./models/choice.ts";
-export type { SupervisorProgram } from "./exec/index.ts";
 
 /** What the built-in agent is opened with. */
 export interface BuiltinAgentOptions {
