@@ -36,12 +36,12 @@ export interface AppenderOptions {
   /** The lock that makes us the writer. */
   readonly guard: { readonly path: string; readonly inode: string };
   /** The writer's epoch, where it holds the lease: a higher one in the file ends it. */
-  readonly epoch?: number;
+  epoch?(): number;
   /** Notes durably, before a cut is tried, that bytes from `size` on are unsure; `undefined` takes it back. */
   noteUnsure(size: number | undefined): Promise<void>;
   /** Called for each accepted line, ours too, when it is acknowledged or found. */
   accepted(commit: Commit, offset: number): void;
-  /** Under the queue's append lock a remainder is mended; a log's writer has no business with one. */
+  /** Under the queue's append lock a remainder is mended or refused; a log's writer has no business with one. */
   mend?(remainder: Remainder): Promise<void>;
 }
 
@@ -223,7 +223,7 @@ export class Appender {
     const remainder = await this.#fold(() => undefined);
     if (this.#ended !== undefined) throw this.#ended;
     if (remainder.state === "none") return;
-    if (remainder.state === "damaged" || this.#options.mend === undefined) {
+    if (this.#options.mend === undefined) {
       throw this.#end(fenced(scan.session, "something that is no line was written behind the last one"));
     }
     await this.#options.mend(remainder);
@@ -232,7 +232,8 @@ export class Appender {
 
   /** Takes in the lines that others wrote. */
   async #fold(each: (commit: Commit, offset: number, end: number) => void): Promise<Remainder> {
-    const { file, scan, epoch } = this.#options;
+    const { file, scan } = this.#options;
+    const epoch = this.#options.epoch?.();
     const visit = (line: ScannedLine, verdict: "accepted" | "void"): string | undefined => {
       this.#synced = false;
       if (verdict === "void") return undefined;

@@ -6,14 +6,14 @@ import { BlobRef, Json, Outcome, Usage } from "../values.ts";
 /** A payload of text: in the line, or a blob where its JSON text is over 32 KiB. */
 const text = { text: z.optional(z.string()), blob: z.optional(BlobRef) };
 
-/** What providers add to a part and want back unchanged, by provider. */
-const providerMetadata = z.optional(Json);
+/** What providers add to a part and want back unchanged, by provider: in the line, or a blob of its JSON text. */
+const metadata = { providerMetadata: z.optional(Json), providerMetadataBlob: z.optional(BlobRef) };
 
 /** Text that somebody wrote. */
 export const TextPart = z.object({
   type: z.literal("text"),
   ...text,
-  providerMetadata,
+  ...metadata,
   /** The bytes as they came, where they were no well-formed text. */
   original: z.optional(BlobRef),
 });
@@ -25,7 +25,7 @@ export const ReasoningPart = z.object({
   ...text,
   /** The provider's opaque proof of the text, byte for byte. */
   signature: z.optional(z.string()),
-  providerMetadata,
+  ...metadata,
 });
 export type ReasoningPart = z.infer<typeof ReasoningPart>;
 
@@ -52,7 +52,7 @@ export const ToolCallPart = z.object({
   /** Parsed arguments; or a blob of their JSON text. */
   args: z.optional(Json),
   argsBlob: z.optional(BlobRef),
-  providerMetadata,
+  ...metadata,
 });
 export type ToolCallPart = z.infer<typeof ToolCallPart>;
 

@@ -16,6 +16,8 @@ export const OperationAsked = z.object({
   /** The provider's text of the arguments, where parsing and writing it again changes it. */
   rawArgs: z.optional(z.string()),
   rawArgsBlob: z.optional(BlobRef),
+  /** True where a secret was redacted from the recorded arguments: only the process that has them can start it. */
+  redacted: z.optional(z.boolean()),
   /** The operation that recovery found not executed and that this one stands for. */
   replaces: z.optional(z.string()),
 });

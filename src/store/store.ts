@@ -1,0 +1,197 @@
+import { join } from "node:path";
+import type { Host } from "../host/index.ts";
+import { isDiskError } from "../host/index.ts";
+import { HoldfastError } from "../model/errors.ts";
+import type { Fact, SessionCreated } from "../model/facts.ts";
+import { isId } from "../model/ids.ts";
+import { Blobs } from "./blobs.ts";
+import type { NewSession } from "./create-session.ts";
+import { createSession } from "./create-session.ts";
+import { HeadKeeper } from "./head-keeper.ts";
+import type { HeldSession, SessionPlace, TakeOptions } from "./held-session.ts";
+import { holdSession } from "./held-session.ts";
+import type { DamagedRow, LastRow } from "./last-row.ts";
+import { readLastRow } from "./last-row.ts";
+import { isHeld } from "./lease.ts";
+import type { QueueTransaction, VisitQueue } from "./queue-file.ts";
+import { damagedQueue, QueueFile, readQueue } from "./queue-file.ts";
+import { readFirstFacts } from "./read-first-line.ts";
+import type { History, HistorySource, VisitCommit } from "./read-log.ts";
+import { readHistory, readStrictly } from "./read-log.ts";
+import type { FileRepair } from "./repair.ts";
+import { repairSession } from "./repair.ts";
+import type { Damage } from "./scan.ts";
+import type { SessionFolder } from "./session-folder.ts";
+import { folderOf } from "./session-folder.ts";
+import type { StoreIdentity } from "./state-directory.ts";
+import { adoptStore, openIdentity } from "./state-directory.ts";
+
+/** Sessions on disk. Reading writes nothing and needs no identity; whoever writes asks for it first. */
+export class Store {
+  readonly directory: string;
+  readonly #host: Host;
+  readonly #singleWriter: boolean;
+
+  constructor(host: Host, options: { directory: string; singleWriter: boolean }) {
+    this.#host = host;
+    this.directory = options.directory;
+    this.#singleWriter = options.singleWriter;
+  }
+
+  /** The store's identity, made where the directory is new. Rejects `store_copied` or `unsafe_storage`. */
+  identity(): Promise<StoreIdentity> {
+    return openIdentity(this.#host, this.directory, { singleWriter: this.#singleWriter });
+  }
+
+  /** Gives a copied state directory an identity of its own. */
+  adopt(): Promise<{ from: string; to: string }> {
+    return adoptStore(this.#host, this.directory, { singleWriter: this.#singleWriter });
+  }
+
+  /** Makes a session visible, whole; resolves to its id. */
+  create(session: NewSession): Promise<string> {
+    return createSession(this.#host, this.directory, session);
+  }
+
+  /** Ids of all sessions, oldest first. */
+  async ids(): Promise<string[]> {
+    try {
+      const names = await this.#host.disk.list(join(this.directory, "sessions"));
+      return names.filter((name) => isId("ses", name)).toSorted();
+    } catch (error) {
+      if (isDiskError(error, "ENOENT")) return [];
+      throw error;
+    }
+  }
+
+  /** The one session that a selector names: a whole id, or the beginning or the end of exactly one. */
+  async find(selector: string): Promise<string> {
+    const ids = await this.ids();
+    if (ids.includes(selector)) return selector;
+    const fits = (id: string) =>
+      id.startsWith(selector) || id.startsWith(`ses_${selector}`) || id.endsWith(selector);
+    const candidates = selector === "" ? [] : ids.filter(fits);
+    const [only] = candidates;
+    if (only !== undefined && candidates.length === 1) return only;
+    if (only === undefined) {
+      throw new HoldfastError(
+        "not_found",
+        `there is no session ${JSON.stringify(selector)} in ${this.directory}`,
+        {
+          hint: "See which there are with: holdfast session list",
+        },
+      );
+    }
+    const some = candidates.slice(0, 10);
+    throw new HoldfastError("ambiguous", `${JSON.stringify(selector)} fits ${candidates.length} sessions`, {
+      hint: "Give more of the id.",
+      candidates: some,
+    });
+  }
+
+  /** Takes the lease of a session; see {@link holdSession}. */
+  hold(id: string, options: TakeOptions): Promise<HeldSession> {
+    return holdSession(this.#place(id), options);
+  }
+
+  /** True where a process holds the session's lease. */
+  isHeld(id: string): Promise<boolean> {
+    return isHeld(this.#host, this.#folder(id));
+  }
+
+  /** Reads a whole history; throws at the first violation. */
+  async readStrictly(id: string, visit: VisitCommit): Promise<History> {
+    return await readStrictly(await this.source(id), visit);
+  }
+
+  /** Reads what is intact; `damage` says where that ends. */
+  async readHistory(
+    id: string,
+    visit: VisitCommit,
+  ): Promise<{ history: History; damage?: Damage & { file: string } }> {
+    return await readHistory(await this.source(id), visit);
+  }
+
+  /** The newest row of a session and how its log ends, read from behind. */
+  lastRow(id: string): Promise<LastRow | DamagedRow> {
+    return readLastRow({ disk: this.#host.disk, own: { path: this.#folder(id).log, session: id } });
+  }
+
+  /** Reads the queue without its lock. */
+  async readQueue(id: string, visit: VisitQueue): Promise<void> {
+    const folder = this.#folder(id);
+    const { remainder } = await readQueue(this.#host, folder, visit);
+    if (remainder.state === "damaged") throw damagedQueue(id, folder.queue, remainder.damage);
+  }
+
+  /** Appends to the queue as somebody who does not hold the session. */
+  async appendToQueue<T>(
+    id: string,
+    visit: VisitQueue,
+    work: (transaction: QueueTransaction) => Promise<T>,
+  ): Promise<T> {
+    const folder = this.#folder(id);
+    const queue = new QueueFile({
+      host: this.#host,
+      folder,
+      keeper: new HeadKeeper(this.#host, folder),
+      recoveryDirectory: this.#recoveryDirectory,
+      visit,
+    });
+    try {
+      return await queue.transact(work);
+    } finally {
+      await queue.close();
+    }
+  }
+
+  /** Repairs what can be proven, of a session that nobody runs. */
+  repair(id: string): Promise<FileRepair[]> {
+    return repairSession(this.#place(id));
+  }
+
+  /** The blobs that a session can name. */
+  blobs(id: string): Blobs {
+    return this.#place(id).blobs;
+  }
+
+  /** Where `recovery/` keeps a saved piece. */
+  recoveryPath(name: string): string {
+    return join(this.#recoveryDirectory, name);
+  }
+
+  /** The files of a session's history, its bases found in line 0. */
+  async source(id: string): Promise<HistorySource> {
+    return await sourceOf(this.#host, this.#folder(id));
+  }
+
+  get #recoveryDirectory(): string {
+    return join(this.directory, "recovery");
+  }
+
+  #folder(id: string): SessionFolder {
+    return folderOf(this.directory, id);
+  }
+
+  #place(id: string): SessionPlace {
+    const folder = this.#folder(id);
+    return {
+      host: this.#host,
+      folder,
+      recoveryDirectory: this.#recoveryDirectory,
+      blobs: new Blobs({ disk: this.#host.disk, ids: this.#host.ids, own: folder.blobs }),
+      source: () => sourceOf(this.#host, folder),
+    };
+  }
+}
+
+async function sourceOf(host: Host, folder: SessionFolder): Promise<HistorySource> {
+  const first: readonly Fact[] = await readFirstFacts(host.disk, folder.log);
+  const created = first.find((fact): fact is SessionCreated => fact.kind === "session.created");
+  const bases = (created?.bases ?? []).map((base, index) => ({
+    path: folder.base(index),
+    session: base.session,
+    base,
+  }));
+  return { disk: host.disk, bases, own: { path: folder.log, session: folder.id } };
+}
