@@ -26,6 +26,14 @@ const common = {
   legalComments: "none",
   logLevel: "warning",
 };
+// Fifty languages of the schema library's messages, of which only its default is used: 13 ms of each start.
+const oneLanguage = {
+  name: "one language",
+  setup: (setup) =>
+    setup.onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({
+      contents: 'export { default as en } from "./en.js";',
+    })),
+};
 const single = { ...common, format: "cjs", minify: true };
 await build({
   ...single,
@@ -46,6 +54,7 @@ await build({
   ...common,
   format: "esm",
   splitting: true,
+  plugins: [oneLanguage],
   entryPoints: ["src/commands.ts", "src/index.ts"],
   outdir: to,
   chunkNames: "chunks/[name]-[hash]",
