@@ -1,2 +1,1 @@
-export type { DemoOptions } from "./run-demo.ts";
 export { runDemo } from "./run-demo.ts";
