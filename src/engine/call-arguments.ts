@@ -20,7 +20,11 @@ export function readArguments(argsText: string, redact: (text: string) => string
   const value = parseObject(text);
   const masked = maskText(text, redact);
   if (value === undefined || isDeep(value)) {
-    return { shown: masked ?? "[redacted]", ...(masked !== undefined && { raw: masked }), redacted: masked !== text };
+    return {
+      shown: masked ?? "[redacted]",
+      ...(masked !== undefined && { raw: masked }),
+      redacted: masked !== text,
+    };
   }
   const maskedValue = mapTexts(value, redact);
   const redacted = masked !== text || JSON.stringify(maskedValue) !== JSON.stringify(value);

@@ -68,6 +68,7 @@ export function headOfText(text: string): string {
   if (Buffer.byteLength(JSON.stringify(wellFormed)) <= inlineBytesMax) return wellFormed;
   let head = wellFormed.slice(0, inlineBytesMax);
   // A character takes up to six bytes of JSON text.
-  while (Buffer.byteLength(JSON.stringify(head)) > inlineBytesMax) head = head.slice(0, Math.ceil(head.length * 0.9) - 1);
+  while (Buffer.byteLength(JSON.stringify(head)) > inlineBytesMax)
+    head = head.slice(0, Math.ceil(head.length * 0.9) - 1);
   return head.replace(/[\ud800-\udbff]$/, "");
 }

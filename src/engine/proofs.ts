@@ -100,11 +100,7 @@ function replacementOf(crew: Crew, replaced: OperationState): OperationAsked {
   return { kind: "op.asked", operation, run, turn, tool, effect, replaces: replaced.operation };
 }
 
-function unknownFact(
-  crew: Crew,
-  { operation }: OperationState,
-  proof: Unknown,
-): OperationUnknown {
+function unknownFact(crew: Crew, { operation }: OperationState, proof: Unknown): OperationUnknown {
   const evidence = maskSecrets(crew, proof.evidence);
   return { kind: "op.unknown", operation, reason: crew.agent.redact(proof.reason), evidence };
 }

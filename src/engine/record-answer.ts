@@ -120,7 +120,9 @@ function bytesOfMembers(part: AnswerPart): number {
     case "reasoning":
       return partBytes + Buffer.byteLength(part.signature ?? "");
     case "call":
-      return callBytes + 2 * Buffer.byteLength(shortened(part.tool)) + Buffer.byteLength(shortened(part.call));
+      return (
+        callBytes + 2 * Buffer.byteLength(shortened(part.tool)) + Buffer.byteLength(shortened(part.call))
+      );
   }
 }
 

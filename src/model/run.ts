@@ -82,7 +82,8 @@ export function evolveRun(state: RunState | undefined, fact: RunFact, place: Fac
   }
   if (state === undefined) throw corruption(`${fact.kind} of run ${fact.run}, which nobody created`);
   if (isOver(state)) throw corruption(`${fact.kind} of run ${fact.run}, which is ${state.at}`);
-  if (!isPossible(state, fact)) throw corruption(`${fact.kind} of run ${fact.run}, which is ${wordsOf(state)}`);
+  if (!isPossible(state, fact))
+    throw corruption(`${fact.kind} of run ${fact.run}, which is ${wordsOf(state)}`);
   switch (fact.kind) {
     case "run.started":
       return started(state, place);
