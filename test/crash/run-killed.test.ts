@@ -86,7 +86,10 @@ async function play(story: Story, kills: readonly number[]): Promise<{ told: Com
         return { told, unknown };
       case "idle": {
         // It was killed before it was admitted: nobody was told that it was.
-        if (home.sessions().length > 0 && (await examine(home.engine(), home.sessions()[0] ?? "")).state.runs.size > 0)
+        if (
+          home.sessions().length > 0 &&
+          (await examine(home.engine(), home.sessions()[0] ?? "")).state.runs.size > 0
+        )
           return { told, unknown };
         told.push(...(await home.resume({ task: "Do it." })).commits);
         void model;
@@ -174,7 +177,9 @@ test("a run that is killed at any moment, and again while it recovers, does each
         const effect = existsSync(join(story.home.folder, "effect"))
           ? readFileSync(join(story.home.folder, "effect"), "utf8")
           : "none";
-        failures.push(`killed at ${one.join(", ")} (last before ${effect}) in ${story.home.folder}: ${String(error)}`);
+        failures.push(
+          `killed at ${one.join(", ")} (last before ${effect}) in ${story.home.folder}: ${String(error)}`,
+        );
       }
     }
   };

@@ -177,7 +177,7 @@ export class WorkerProcess {
 
   /** Resolves with the first line that fits, said already or later; rejects where the process ends without one. */
   async line(fits: (line: EngineWorkerLine) => boolean): Promise<EngineWorkerLine> {
-    for (let from = 0; ; ) {
+    for (let from = 0; ;) {
       for (; from < this.lines.length; from++) {
         const line = this.lines[from];
         if (line !== undefined && fits(line)) return line;
@@ -189,7 +189,9 @@ export class WorkerProcess {
 
   /** Resolves when a fact of this kind was committed. */
   fact(kind: string): Promise<EngineWorkerLine> {
-    return this.line((line) => (line["commit"] as Commit | undefined)?.facts.some((fact) => fact.kind === kind) ?? false);
+    return this.line(
+      (line) => (line["commit"] as Commit | undefined)?.facts.some((fact) => fact.kind === kind) ?? false,
+    );
   }
 
   kill(): Promise<Ended> {
