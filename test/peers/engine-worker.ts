@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
-import type { EngineContext, Observer, ResumeRequest, TaskRequest } from "../../src/engine/index.ts";
-import { resume, runTask } from "../../src/engine/index.ts";
+import type { EngineContext, Observer, Resolution, ResumeRequest, TaskRequest } from "../../src/engine/index.ts";
+import { resolveOperation, resume, runTask } from "../../src/engine/index.ts";
 import { nodeHost } from "../../src/host/index.ts";
 import { errorTable, exitCodeOf, isHoldfastError } from "../../src/model/errors.ts";
 import { openEngine } from "../../src/open.ts";
@@ -12,9 +12,10 @@ export interface EngineWorkerOptions {
   runtime: string;
   supervisor: { file: string; args: string[] };
   environment: Record<string, string>;
-  /** What to do: a new session, or an old one. */
+  /** What to do: one of these. */
   run?: TaskRequest;
   resume?: ResumeRequest;
+  resolve?: Resolution;
   /** Dies before its n-th effect, naming that effect in `file`. */
   die?: { at: number; file: string };
   /** Waits at this effect, the `nth` of its name, until it is killed; says `{"waits":true}` first. */
@@ -63,13 +64,21 @@ const exitCodes: Record<string, number> = {
   suspended: errorTable.provider_failed.exit,
 };
 
-try {
+async function act(): Promise<void> {
+  if (options.resolve !== undefined) {
+    say({ resolved: await resolveOperation(context, options.resolve), effects });
+    return;
+  }
   const report =
     options.run === undefined
       ? await resume(context, options.resume ?? { selector: "", acceptRollback: false }, observer)
       : await runTask(context, options.run, observer, (session) => say({ begun: session }));
   say({ report, effects });
   process.exitCode = exitCodes[report.ending] ?? 1;
+}
+
+try {
+  await act();
 } catch (error) {
   const known = isHoldfastError(error) ? { code: error.code, ...error.details } : {};
   say({ error: { message: String(error), ...known }, effects });
