@@ -18,9 +18,13 @@ const usualPorts: ReadonlySet<string | undefined> = new Set([undefined, "22", "8
 
 /** `scheme://user:password@host:port/path?query` */
 function fromUrl(address: string): string | undefined {
-  const url = /^([a-z][a-z0-9+.-]*):\/\/(?:[^/]*@)?(\[[^\]/]*\]|[^/:]*)(?::(\d*))?(\/.*)?$/is.exec(address);
-  if (url === null) return undefined;
-  const [, scheme = "", host = "", port, rest = ""] = url;
+  const start = /^([a-z][a-z0-9+.-]*):\/\//i.exec(address);
+  if (start === null) return undefined;
+  const [prefix, scheme = ""] = start;
+  const url = /^(?:[^/]*@)?(\[[^\]/]*\]|[^/:]*)(?::(\d*))?(\/.*)?$/s.exec(address.slice(prefix.length));
+  // Nothing can be fetched from it, but a password may still stand before the last at-sign.
+  if (url === null) return trimPath(address.replace(/^.*@/s, ""));
+  const [, host = "", port, rest = ""] = url;
   const path = rest.replace(/[?#].*$/s, "");
   const name = host.toLowerCase();
   if (scheme.toLowerCase() === "file") return trimPath(name === "localhost" ? path : name + path);
