@@ -6,11 +6,10 @@ import { addUsage } from "../../src/model/values.ts";
 import { printCommit } from "../../src/model/printed-line.ts";
 import { examples, parts } from "./fact-examples.ts";
 
-const commit = (facts: Commit["facts"]): Commit => ({
-  ...{ v: 1, ses: "ses_9", seq: 41, epoch: 3, at: 1_764_511_111_111, rec: 57, rev: 12, msgs: 12, row: 3310 },
-  facts,
-  ...{ prev: "0".repeat(32), sum: "1".repeat(32) },
-});
+const envelope = { v: 1, ses: "ses_9", seq: 41, epoch: 3, at: 1_764_511_111_111 };
+const counters = { rec: 57, rev: 12, msgs: 12, row: 3310 };
+const chain = { prev: "0".repeat(32), sum: "1".repeat(32) };
+const commit = (facts: Commit["facts"]): Commit => ({ ...envelope, ...counters, facts, ...chain });
 
 describe("the rows of a fact", () => {
   test("follow a table that is frozen for format 1", () => {
@@ -73,7 +72,10 @@ describe("the usage of many calls", () => {
     const first = addUsage({}, { input: 10, output: 2, cachedInput: 4 });
     expect(first).toEqual({ input: 10, output: 2, cachedInput: 4 });
     expect(addUsage(first, { input: 1, output: 1, reasoning: 1 })).toEqual({
-      ...{ input: 11, output: 3, cachedInput: 4, reasoning: 1 },
+      input: 11,
+      output: 3,
+      cachedInput: 4,
+      reasoning: 1,
     });
     for (const unknown of [
       undefined,
@@ -107,9 +109,7 @@ describe("the printed lines of a commit", () => {
       const fact: Fact = examples[kind];
       for (const { fact: own, ...line } of printCommit(commit([fact]))) {
         const { schema, seq, at, session, type, ...members } = line;
-        expect({ schema, seq, at, session, type }).toEqual({
-          ...{ schema: 1, seq: 41, at: 1_764_511_111_111, session: "ses_9", type: kind },
-        });
+        expect([schema, seq, at, session, type]).toEqual([1, 41, 1_764_511_111_111, "ses_9", kind]);
         expect({ kind: type, ...members, ...own }).toEqual(fact);
         expect(own !== undefined).toBe(kind === "rewound");
       }

@@ -24,9 +24,9 @@ describe("an id", () => {
 
   test("of a later millisecond sorts after every earlier one, as text", () => {
     fc.assert(
-      fc.property(prefix, time, time, random, random, (kind, one, other, bytes, more) => {
+      fc.property(fc.tuple(time, time), random, random, ([one, other], bytes, more) => {
         fc.pre(one < other);
-        expect(makeId(kind, one, bytes) < makeId(kind, other, more)).toBe(true);
+        expect(makeId("op", one, bytes) < makeId("op", other, more)).toBe(true);
       }),
     );
   });
