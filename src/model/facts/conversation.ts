@@ -34,6 +34,8 @@ export const ReasoningPart = z.object({
   /** The provider's opaque proof of the text, byte for byte. */
   signature: z.optional(z.string()),
   ...metadata,
+  /** The text as it came, where it was no well-formed text. */
+  original: z.optional(BlobRef),
 });
 export type ReasoningPart = z.infer<typeof ReasoningPart>;
 

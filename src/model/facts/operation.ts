@@ -37,7 +37,7 @@ export const FileEvidence = z.object({
   inode: z.string(),
   /** Nanoseconds since 1970 when the inode was made, in decimal digits. */
   birthtimeNs: z.string(),
-  /** SHA-256 of the content: 64 hex digits. */
+  /** SHA-256 of the content, 64 hex digits; of no bytes where it is a link, whose identity says everything. */
   sha256: z.string(),
 });
 export type FileEvidence = z.infer<typeof FileEvidence>;

@@ -56,7 +56,10 @@ export const RunEnded = z.object({
   run: z.string(),
   /** How it ended. */
   status: z.enum(["completed", "failed", "canceled"]),
-  /** Why, where it did not complete: an error code or `budget_turns`, `budget_tokens`, `budget_wall_clock`, `abandoned`. */
+  /**
+   * Why, where it did not complete: an error code, `budget_turns`, `budget_tokens`, `budget_wall_clock`, `abandoned`; or
+   * `content_filter`, `answer_cut`, `answer_broken` where the last answer is not whole.
+   */
   reason: z.optional(z.string()),
   /** The final answer, at most 32 KiB of it; whole in the final message. */
   text: z.optional(z.string()),
