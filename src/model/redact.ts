@@ -1,12 +1,11 @@
 import type { PatternTable } from "./pattern-table.ts";
 import { buildPatternTable } from "./pattern-table.ts";
 import { formsOfSecret } from "./secret-forms.ts";
-import type { Json } from "./values.ts";
 
 /**
- * Replaces known secret values before anything is stored or shown: whole texts, JSON values, and streams across chunk
- * borders. Every character that belongs to a secret in one of its forms is masked, also where line breaks stand in
- * between; secrets that overlap become one mask. Takes time in proportion to the text alone.
+ * Replaces known secret values before anything is stored or shown: whole texts, and streams across chunk borders. Every
+ * character that belongs to a secret in one of its forms is masked, also where line breaks stand in between; secrets
+ * that overlap become one mask. Takes time in proportion to the text alone.
  */
 
 const mask = "[redacted]";
@@ -38,15 +37,6 @@ export function makeRedactor(secrets: readonly string[]): Redactor {
   const table = buildPatternTable(forms);
   const whole = new Masker(table);
   return { text: (text) => whole.push(text) + whole.end(), stream: () => new Masker(table) };
-}
-
-/** A JSON value with `redact` applied to every text in it, names of members included. */
-export function redactJson(value: Json, redact: (text: string) => string): Json {
-  if (typeof value === "string") return redact(value);
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((element) => redactJson(element, redact));
-  const members = Object.entries(value).map(([name, member]) => [redact(name), redactJson(member, redact)]);
-  return Object.fromEntries(members) as Json;
 }
 
 const unmasked: RedactedStream = { push: (chunk) => chunk, end: () => "" };

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { makeRedactor, redactJson } from "../../src/model/redact.ts";
+import { makeRedactor } from "../../src/model/redact.ts";
 import { formsOfSecret } from "../../src/model/secret-forms.ts";
-import type { Json } from "../../src/model/values.ts";
 import { anyText } from "./any-text.ts";
 
 const mask = "[redacted]";
@@ -232,23 +231,5 @@ describe("a stream", () => {
     for (let at = 0; at < hostile.length; at += 1000) stream.push(hostile.slice(at, at + 1000));
     expect(redactor.text(hostile)).toBe(hostile);
     expect(redactor.text(values.join("").repeat(300)).replaceAll(mask, "")).toBe("");
-  });
-});
-
-describe("a redacted value", () => {
-  test("stays the JSON that it was, with every text in it masked, names of members too", () => {
-    const redactor = makeRedactor(["hunter2"]);
-    const value = { hunter2: ["a hunter2", 7, null, { deep: "hunter2\n" }], plain: true };
-    expect(redactJson(value, (told) => redactor.text(told))).toEqual({
-      [mask]: [`a ${mask}`, 7, null, { deep: `${mask}\n` }],
-      plain: true,
-    });
-  });
-
-  test("is masked where its JSON text hides the secret or would be broken by the mask", () => {
-    const redactor = makeRedactor(["n123456", 'x","y123']);
-    const value = JSON.parse('["\\u006e123456", "\\n123456", "x", "y123"]') as Json;
-    const redacted = redactJson(value, (told) => redactor.text(told));
-    expect(redacted).toEqual([mask, "\n123456", "x", "y123"]);
   });
 });
