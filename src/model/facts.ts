@@ -97,7 +97,8 @@ export function isKnownKind(kind: string): kind is FactKind {
  */
 export function faultOfFact(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return "a fact is an object";
-  const [first] = Object.keys(value);
+  // Objects put names that are numbers before all others, wherever they stood in the text.
+  const first = Object.keys(value).find((name) => !/^\d+$/.test(name));
   const { kind } = value as { kind?: unknown };
   if (first !== "kind" || typeof kind !== "string") return "a fact's first member is its kind";
   if (!isKnownKind(kind) || validatorOfKind(kind)(value)) return undefined;
