@@ -20,6 +20,7 @@ export async function main(version: string): Promise<void> {
     stdout: outputStream(process.stdout),
     stderr: outputStream(process.stderr),
     mayColour: (environment["NO_COLOR"] ?? "") === "",
+    debug: (environment["HOLDFAST_DEBUG"] ?? "") !== "",
     stdinIsTerminal: process.stdin.isTTY === true,
     readStdin,
     open: ({ stateDirectory, singleWriter }) =>

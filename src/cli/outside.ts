@@ -6,7 +6,7 @@ export interface OutputStream {
   readonly isTerminal: boolean;
   /** Columns of the terminal; 80 where it is none. */
   readonly columns: number;
-  /** Resolves when the stream can take more. A reader that has gone away ends the process quietly. */
+  /** Resolves when the text is handed over. Where the reader has gone away it is dropped, which is no error. */
   write(text: string): Promise<void>;
 }
 
@@ -21,6 +21,8 @@ export interface Outside {
   readonly stderr: OutputStream;
   /** False where NO_COLOR asks for none. */
   readonly mayColour: boolean;
+  /** True where somebody looks for a fault and wants stacks. */
+  readonly debug: boolean;
   readonly stdinIsTerminal: boolean;
   /** All of standard input, at most `bytesMax`; rejects where there is more. */
   readStdin(bytesMax: number): Promise<Uint8Array>;

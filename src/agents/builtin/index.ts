@@ -37,5 +37,12 @@ export function openBuiltinAgent(options: BuiltinAgentOptions): Agent {
     execTool({ host, supervisorProgram, environment, passEnv, secrets }),
   ];
   const tools = all.filter((tool) => capabilities.includes(tool.capability));
-  return { name: "builtin", model, tools, redact, close: async () => undefined };
+  return {
+    name: "builtin",
+    model,
+    tools,
+    redact,
+    maskStream: () => redactor.stream(),
+    close: async () => undefined,
+  };
 }
