@@ -42,7 +42,7 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
 }
 
 /** The least that any reader does: cut into lines, decode, parse. */
-export function parseLines(path: string): number {
+function parseLines(path: string): number {
   const file = openSync(path, "r");
   try {
     const buffer = Buffer.allocUnsafe(2 * lineBytesMax);
