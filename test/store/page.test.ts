@@ -186,6 +186,23 @@ describe("a page", () => {
     });
   });
 
+  test("holds what was written, whatever the length of its lines", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 400_000 }), { maxLength: 12 }), async (lengths) => {
+        const builder = newLog();
+        for (const [index, length] of lengths.entries()) {
+          builder.add([message("é".repeat(length / 2), `${index}`)]);
+          if (index % 3 === 2) builder.addStale(index, [message("s".repeat(length), `s${index}`)]);
+        }
+        const source = builder.source();
+        const pages = await readPages(source, 2);
+        expect(pages.flatMap((page) => page.commits)).toEqual(builder.commits);
+        expect((await readAll(source)).commits).toEqual(builder.commits);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
   test("stays small whatever its lines hold", async () => {
     const builder = newLog();
     for (let number = 0; number < 40; number++)
