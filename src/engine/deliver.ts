@@ -96,7 +96,7 @@ async function acknowledgeAnew(worker: Worker, delivery: string): Promise<void> 
   await appendToQueue(worker, [
     ...(blocked ? [{ kind: "delivery.unblocked", delivery, by: "rollback" } as const] : []),
     { kind: "delivery.claimed", delivery, logSeq: worker.state.seq },
-    { kind: "delivery.acknowledged", delivery, seq, sum },
+    { kind: "delivery.acknowledged", delivery, logSeq: seq, sum },
   ]);
 }
 
