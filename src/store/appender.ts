@@ -156,8 +156,11 @@ export class Appender {
     if (envelope === undefined) throw unwritable(`a line of ${bytes.length} bytes does not verify`);
     const parsed = parseFacts(bytes, envelope);
     if ("fault" in parsed) throw unwritable(parsed.fault);
-    if (judge(scan.head, scan.sums, envelope, raisesEpoch(bytes, envelope)) !== "accepted") {
-      throw unwritable(`epoch ${line.epoch} does not follow ${scan.head.epoch}`);
+    const raises = raisesEpoch(bytes, envelope);
+    if (judge(scan.head, scan.sums, envelope, raises) !== "accepted") {
+      // Two who take the lease at once, if locks fail them, count to the same epoch: the first one has it.
+      if (raises) throw this.#end(fenced(scan.session, `epoch ${scan.head.epoch} has begun already`));
+      throw unwritable(`epoch ${line.epoch} is not ${scan.head.epoch}`);
     }
     return { bytes, commit: commitOf(envelope, parsed.facts) };
   }
