@@ -8,3 +8,4 @@ export * from "./locks.ts";
 export * from "./node-host.ts";
 export * from "./processes.ts";
 export * from "./sockets.ts";
+export * from "./time-limit.ts";

@@ -3,8 +3,16 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import { delimiter, resolve } from "node:path";
 import { DiskError } from "./disk.ts";
+import { captureOutput } from "./node-capture.ts";
 import { codeOf } from "./node-disk.ts";
-import type { ChildExit, ChildProcess, ProcessIdentity, Processes, SpawnRequest } from "./processes.ts";
+import type {
+  ChildExit,
+  ChildProcess,
+  FoundProcess,
+  ProcessIdentity,
+  Processes,
+  SpawnRequest,
+} from "./processes.ts";
 
 /** The processes of this machine. */
 export function nodeProcesses(): Processes {
@@ -13,6 +21,7 @@ export function nodeProcesses(): Processes {
     get self() {
       return (self ??= identify());
     },
+    capture: captureOutput,
     spawn: startChild,
     spawnDetached: startDetached,
     findByEnvironment: async (name, value) => findByEnvironment(`${name}=${value}`),
@@ -40,12 +49,17 @@ function userName(): string {
 }
 
 function startTicksOf(pid: string): string | undefined {
+  return statField(pid, 22);
+}
+
+/** A field of the kernel's line about a process, from 3 on, as proc(5) counts them. */
+function statField(pid: string, field: number): string | undefined {
   const text = readText(`/proc/${pid}/stat`);
   // The name of the command, in parentheses, may hold blanks and parentheses itself; state is the field after it.
   return text
     ?.slice(text.lastIndexOf(")") + 2)
     .split(" ")
-    .at(22 - 3);
+    .at(field - 3);
 }
 
 function readText(path: string): string | undefined {
@@ -201,13 +215,13 @@ function openForErrors(path: string): number {
   }
 }
 
-function findByEnvironment(entry: string): { pid: number; command: string }[] {
+function findByEnvironment(entry: string): FoundProcess[] {
   return listPids().flatMap((pid) => {
     if (pid === process.pid) return [];
     const environment = readText(`/proc/${pid}/environ`);
     if (environment === undefined || !environment.split("\0").includes(entry)) return [];
     const command = readText(`/proc/${pid}/cmdline`)?.split("\0").join(" ").trim();
-    return [{ pid, command: command ?? "" }];
+    return [{ pid, group: Number(statField(String(pid), 5) ?? 0), command: command ?? "" }];
   });
 }
 

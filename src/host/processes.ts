@@ -46,9 +46,26 @@ export interface ChildProcess {
   detachOutput(): void;
 }
 
+/** A living process. */
+export interface FoundProcess {
+  readonly pid: number;
+  /** Its process group. While one is in it, the group's number is nobody else's. */
+  readonly group: number;
+  /** Its arguments, joined with blanks. */
+  readonly command: string;
+}
+
 /** The operating system's processes. */
 export interface Processes {
   readonly self: ProcessIdentity;
+  /**
+   * Runs a short program to its end and resolves to what it wrote. Rejects with a DiskError (ENOENT, EACCES) where it
+   * cannot be started, ETIMEDOUT after `timeoutMs`; a non-zero exit is no rejection.
+   */
+  capture(
+    request: SpawnRequest,
+    timeoutMs: number,
+  ): Promise<{ code: number; stdout: string; stderr: string }>;
   /** Starts a child whose output we read. Its group outlives nothing: the caller signals it. */
   spawn(request: SpawnRequest): ChildProcess;
   /**
@@ -57,7 +74,7 @@ export interface Processes {
    */
   spawnDetached(request: SpawnRequest & { readonly errorFile?: string }): { readonly pid: number };
   /** Living processes that carry `name=value` in their environment (Linux; elsewhere none). */
-  findByEnvironment(name: string, value: string): Promise<{ pid: number; command: string }[]>;
+  findByEnvironment(name: string, value: string): Promise<FoundProcess[]>;
   /** True where a process with this pid exists. */
   isAlive(pid: number): boolean;
   /** Sends a signal to one process; false where it is gone. */

@@ -11,10 +11,21 @@ export type PromptPart =
   | { type: "text"; text: string; providerMetadata?: Json }
   | { type: "reasoning"; text: string; signature?: string; providerMetadata?: Json }
   | { type: "image"; base64: string; mediaType: string }
-  | { type: "tool_call"; call: string; tool: string; args: Json; providerMetadata?: Json }
+  | {
+      type: "tool_call";
+      call: string;
+      tool: string;
+      args: Json;
+      /** The provider's text of the arguments, where parsing and writing it again changes it. */
+      argsText?: string;
+      providerMetadata?: Json;
+    }
   | { type: "tool_result"; call: string; tool: string; output: string; isError: boolean };
 
-/** What a model is sent: every tool call is followed by its result, call ids are unique, no text is empty. */
+/**
+ * What a model is sent: every tool call is followed by its result, call ids are unique, no text is empty. Reasoning
+ * alone may be without text where it carries a signature or metadata: it is then all proof, and must be sent back.
+ */
 export interface PromptMessage {
   role: "user" | "assistant" | "tool";
   parts: PromptPart[];
@@ -126,6 +137,11 @@ export interface ToolRun {
   readonly args: Json;
   /** Aborted when the effect shall stop; the tool then ends it and tells its real end. */
   readonly signal: AbortSignal;
+  /**
+   * Wall clock at which the run's time is used up; absent where it has no such budget. An effect that outlives the
+   * worker ends by then without being told.
+   */
+  readonly deadlineAt?: number;
   /** Live output; transient, already redacted. */
   live(text: string): void;
 }
@@ -140,15 +156,22 @@ export interface Tool extends ToolDescription {
    * the workspace's user would see but the staged file. Resolves; bad arguments are a `ready: false` result.
    */
   prepare(run: ToolRun): Promise<Prepared>;
-  /** The effect. Called at most once for an operation, after its start is durable. Durable itself when it resolves. */
+  /**
+   * The effect. Called at most once for an operation, after its start is durable. Durable itself when it resolves. May
+   * reject where it cannot tell how the effect ended, or whether it began: a rejection says nothing about either, and
+   * the engine then asks `prove`, as after a death.
+   */
   perform(run: ToolRun, evidence: Evidence): Promise<EffectResult>;
   /**
    * After a death: what happened? Never executes the effect; may go on waiting for one that still runs, and must make
    * `not_executed` final (nothing that is still under way may execute it later).
    */
   prove(run: ToolRun, evidence: Evidence): Promise<Proof>;
-  /** Removes what was staged for an operation that never started, or is needed no more once its outcome is durable. */
-  cleanUp(place: OperationPlace, evidence: Evidence | undefined): Promise<void>;
+  /**
+   * Removes what was staged for an operation that never started, or is needed no more once its outcome is durable.
+   * Without evidence (it died while it prepared) `args` say where to look; they are given wherever they are known.
+   */
+  cleanUp(place: OperationPlace, evidence: Evidence | undefined, args: Json | undefined): Promise<void>;
 }
 
 /** A built-in agent, ready to work: one model and its tools. */
@@ -158,5 +181,7 @@ export interface Agent {
   readonly tools: readonly Tool[];
   /** Replaces known secrets in text that is about to be stored or shown. */
   redact(text: string): string;
+  /** Does the same with text that comes in pieces: holds back what may be the start of a secret. */
+  maskStream(): { push(piece: string): string; end(): string };
   close(): Promise<void>;
 }

@@ -11,6 +11,12 @@ interface Visible {
   readonly before: Visible | undefined;
 }
 
+/** The lines of one file: the last one, and where the visible messages changed. */
+interface Targets {
+  last: number;
+  readonly marks: { seq: number; visible: Visible }[];
+}
+
 const nothing: Visible = { count: 0, before: undefined };
 
 /** The counters that a line must carry. */
@@ -27,8 +33,8 @@ export class CounterFold {
   #rev = 0;
   #row = 0;
   #visible: Visible = nothing;
-  /** Where the visible messages changed, by file and line: the targets of rewinds. */
-  readonly #marks = new Map<string, { seq: number; visible: Visible }[]>();
+  /** The targets of rewinds, by session. */
+  readonly #files = new Map<string, Targets>();
 
   /** A new file begins: offsets count from its start. */
   startFile(): void {
@@ -50,13 +56,14 @@ export class CounterFold {
   ): boolean {
     const after = this.#after(facts);
     if (after === undefined) return false;
-    const marks = this.#marks.get(position.session) ?? [];
-    if (after !== this.#visible || marks.length === 0) {
+    const file = this.#files.get(position.session) ?? { last: -1, marks: [] };
+    if (after !== this.#visible || file.marks.length === 0) {
       this.#rev += after !== this.#visible ? 1 : 0;
       this.#visible = after;
-      marks.push({ seq: position.seq, visible: after });
-      this.#marks.set(position.session, marks);
+      file.marks.push({ seq: position.seq, visible: after });
     }
+    file.last = position.seq;
+    this.#files.set(position.session, file);
     for (const fact of facts) {
       this.#rec += rowsOfFact(fact);
       if (fact.kind === "row") this.#row = position.offset;
@@ -77,8 +84,10 @@ export class CounterFold {
     return visible;
   }
 
-  /** What was visible after that line. */
+  /** What was visible after that line; undefined where there is no such line (yet). */
   #at(session: string, seq: number): Visible | undefined {
-    return this.#marks.get(session)?.findLast((mark) => mark.seq <= seq)?.visible;
+    const file = this.#files.get(session);
+    if (file === undefined || !Number.isInteger(seq) || seq > file.last) return undefined;
+    return file.marks.findLast((mark) => mark.seq <= seq)?.visible;
   }
 }

@@ -107,11 +107,11 @@ export type HeadVerdict = "good" | "rolled_back" | "log_damaged";
 export function judgeHead(
   head: HeadRecord | undefined,
   log: { sumAt(seq: number): string | undefined; lastSeq: number; fileBytes: number },
-  accepted: readonly { seq: number; sum: string }[],
+  accepted: readonly { headSeq: number; sum: string }[],
 ): HeadVerdict {
   // A record that holds nothing but a note stands before line 0: it knows of no line.
   if (head === undefined || head.seq === -1) return "good";
-  if (accepted.some((one) => one.seq === head.seq && one.sum === head.sum)) return "good";
+  if (accepted.some((one) => one.headSeq === head.seq && one.sum === head.sum)) return "good";
   if (head.seq <= log.lastSeq) return log.sumAt(head.seq) === head.sum ? "good" : "rolled_back";
   return log.fileBytes < head.bytes ? "rolled_back" : "log_damaged";
 }

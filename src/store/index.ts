@@ -2,6 +2,7 @@ export * from "./appender.ts";
 export * from "./blobs.ts";
 export * from "./create-session.ts";
 export * from "./held-session.ts";
+export { lineBytesMax } from "./line.ts";
 export * from "./queue-file.ts";
 export * from "./read-log.ts";
 export * from "./read-queue.ts";

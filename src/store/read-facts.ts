@@ -3,7 +3,7 @@ import type { Commit } from "../model/commit.ts";
 import type { Fact, OpaqueFact } from "../model/facts.ts";
 import { faultOfFact } from "../model/facts.ts";
 import type { Envelope } from "./line.ts";
-import { factsText } from "./line.ts";
+import { factsText, raisesEpoch } from "./line.ts";
 
 /** A line's facts, parsed and validated; or why they are no legal facts. */
 export type ParsedFacts = { readonly facts: readonly (Fact | OpaqueFact)[] } | { readonly fault: string };
@@ -23,7 +23,19 @@ export function parseFacts(line: Uint8Array, envelope: Envelope): ParsedFacts {
     if (fault !== undefined) return { fault };
   }
   const fault = faultOfOrder(facts as Fact[], envelope.seq);
-  return fault === undefined ? { facts: facts as Fact[] } : { fault };
+  if (fault !== undefined) return { fault };
+  // The chain goes by the bytes and the fold by the facts: they must not be able to disagree.
+  if (((facts as Fact[])[0]?.kind === "epoch.raised") !== raisesEpoch(line, envelope)) {
+    return { fault: "its bytes and its facts disagree on whether it raises the epoch" };
+  }
+  return { facts: facts as Fact[] };
+}
+
+/** The same for a line of a log, whose line 0 begins with `session.created`. */
+export function parseLogFacts(line: Uint8Array, envelope: Envelope): ParsedFacts {
+  const parsed = parseFacts(line, envelope);
+  if ("fault" in parsed || envelope.seq !== 0 || parsed.facts[0]?.kind === "session.created") return parsed;
+  return { fault: "line 0 begins with session.created" };
 }
 
 /**

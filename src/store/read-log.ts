@@ -3,12 +3,11 @@ import { isDiskError } from "../host/index.ts";
 import type { Commit } from "../model/commit.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { BaseRef, Message } from "../model/facts.ts";
-import { emptyHead, SumHistory } from "./chain.ts";
 import { CounterFold } from "./counters.ts";
 import { zeroSum } from "./line.ts";
-import { commitOf, parseFacts } from "./read-facts.ts";
-import type { Damage, Remainder, ScannedLine, ScanState } from "./scan.ts";
-import { scanLines } from "./scan.ts";
+import { commitOf, parseLogFacts } from "./read-facts.ts";
+import type { Damage, Remainder, ScanState, Visit } from "./scan.ts";
+import { scanLines, startScan } from "./scan.ts";
 
 /**
  * Reads a session's whole history: each base up to its cut, then the log of its own. Every line is parsed, validated,
@@ -63,18 +62,10 @@ export async function readHistory(
   const messages = new Set<string>();
   let before = zeroSum;
   for (const part of [...source.bases, source.own]) {
-    const scan: ScanState = {
-      session: part.session,
-      mayBeEmpty: false,
-      head: emptyHead(before),
-      sums: new SumHistory(before),
-      end: 0,
-      lines: 0,
-    };
+    const scan = startScan(part.session, before);
     counters.startFile();
-    const visitLine = lineVisitor({ part, scan, counters, voids, messages, visit });
-    const remainder = await scanPart(source.disk, part, scan, visitLine);
-    const damage = remainder.state === "damaged" ? remainder.damage : faultOfEnd(part, scan, remainder);
+    const visitLine = lineVisitor({ part, counters, voids, messages, visit });
+    const { remainder, damage } = await scanPart(source.disk, part, { scan, visit: visitLine });
     const history = { scan, counters, voids, messages, remainder };
     if (damage !== undefined) return { history, damage: { ...damage, file: part.path } };
     if (part === source.own) return { history };
@@ -105,34 +96,53 @@ export function damagedLog(damage: Damage & { file: string }, session: string): 
   });
 }
 
-async function scanPart(
+/**
+ * Scans one file of a history as far as it may be read: a base to its cut. `damage` is also a wrong end, and a missing
+ * file. `until` reads it as if it ended there.
+ */
+export async function scanPart(
   disk: Disk,
   part: LogPart,
-  scan: ScanState,
-  visit: (line: ScannedLine, verdict: "accepted" | "void") => string | undefined,
-): Promise<Remainder> {
-  let file: DiskFile;
-  try {
-    file = await disk.open(part.path, "read");
-  } catch (error) {
-    if (!isDiskError(error, "ENOENT")) throw error;
-    return { state: "damaged", damage: { line: 1, offset: 0, reason: "the file is missing" } };
+  { scan, visit, until }: { scan: ScanState; visit: Visit; until?: number | undefined },
+): Promise<{ remainder: Remainder; damage?: Damage }> {
+  const file = await openPart(disk, part);
+  if (file === undefined) {
+    const damage = { line: 1, offset: 0, reason: "the file is missing" };
+    return { remainder: { state: "damaged", damage }, damage };
   }
   try {
-    return await scanLines(file, scan, visit, part.base?.bytes);
+    let acceptedEnd = 0;
+    const visitAndNote: Visit = (line, verdict) => {
+      const reason = visit(line, verdict);
+      if (verdict === "accepted") acceptedEnd = line.offset + line.bytes.length;
+      return reason;
+    };
+    const remainder = await scanLines(file, scan, visitAndNote, until ?? part.base?.bytes);
+    if (remainder.state === "damaged") return { remainder, damage: remainder.damage };
+    const damage = until === undefined ? faultOfEnd(part, scan, acceptedEnd) : undefined;
+    return damage === undefined ? { remainder } : { remainder, damage };
   } finally {
     await file.close();
   }
 }
 
+/** Opens one file of a history to read it; undefined where it is missing. */
+export async function openPart(disk: Disk, part: LogPart): Promise<DiskFile | undefined> {
+  try {
+    return await disk.open(part.path, "read");
+  } catch (error) {
+    if (isDiskError(error, "ENOENT")) return undefined;
+    throw error;
+  }
+}
+
 function lineVisitor(context: {
   part: LogPart;
-  scan: ScanState;
   counters: CounterFold;
   voids: VoidLine[];
   messages: Set<string>;
   visit: VisitCommit;
-}): (line: ScannedLine, verdict: "accepted" | "void") => string | undefined {
+}): Visit {
   const { part, counters, voids, messages, visit } = context;
   return (line, verdict) => {
     const { envelope, offset } = line;
@@ -141,7 +151,7 @@ function lineVisitor(context: {
       voids.push({ file: part.path, line: line.number, offset, seq, epoch });
       return undefined;
     }
-    const parsed = parseFacts(line.bytes, envelope);
+    const parsed = parseLogFacts(line.bytes, envelope);
     if ("fault" in parsed) return parsed.fault;
     const expected = counters.preview(part.session, envelope.seq, parsed.facts);
     if (expected === undefined) return "a rewind names a line that is not there";
@@ -156,21 +166,20 @@ function lineVisitor(context: {
       if (messages.has(id)) return `message ${id} is there already`;
       messages.add(id);
     }
-    if (envelope.seq === 0 && parsed.facts[0]?.kind !== "session.created")
-      return "line 0 begins with session.created";
     counters.apply({ session: part.session, seq: envelope.seq, offset }, parsed.facts);
     visit(commitOf(envelope, parsed.facts), { own: part.base === undefined, offset });
     return undefined;
   };
 }
 
-/** A base must end exactly at its cut; an own log must have a line 0. */
-function faultOfEnd(part: LogPart, scan: ScanState, remainder: Remainder): Damage | undefined {
+/** A base must end exactly at its cut, with the line it names; an own log must have a line 0. */
+function faultOfEnd(part: LogPart, scan: ScanState, acceptedEnd: number): Damage | undefined {
   const here = { line: scan.lines + 1, offset: scan.end };
   if (part.base === undefined)
     return scan.head.seq === -1 ? { ...here, reason: "line 0 is missing" } : undefined;
   const { seq, sum, bytes } = part.base;
-  const whole =
-    remainder.state === "none" && scan.end === bytes && scan.head.seq === seq && scan.head.sum === sum;
-  return whole ? undefined : { ...here, reason: `a base must end at byte ${bytes} with line ${seq}` };
+  const whole = acceptedEnd === bytes && scan.head.seq === seq && scan.head.sum === sum;
+  return whole
+    ? undefined
+    : { ...here, reason: `a base must end at byte ${bytes} with line ${seq}, sum ${sum}` };
 }

@@ -1,6 +1,7 @@
 import type { DiskFile } from "../host/index.ts";
-import type { ChainHead, SumHistory, Verdict } from "./chain.ts";
-import { advance, judge } from "./chain.ts";
+import { equalBytes } from "../host/index.ts";
+import type { ChainHead, Verdict } from "./chain.ts";
+import { advance, emptyHead, judge, SumHistory } from "./chain.ts";
 import type { Envelope } from "./line.ts";
 import { formatVersion, lineBytesMax, raisesEpoch, readEnvelope } from "./line.ts";
 
@@ -59,7 +60,14 @@ export interface ScanState {
 /** Takes each accepted and void line; a returned text is a reason why the line is damage after all. */
 export type Visit = (line: ScannedLine, verdict: Exclude<Verdict, "damage">) => string | undefined;
 
-const chunkBytes = 2 * 1024 * 1024;
+/** Twice the longest line, so that a whole line always fits beside the start of the next. */
+const chunkBytes = 2 * lineBytesMax;
+const spareBytes = 4096;
+
+/** The state before line 0 of a session's file that follows `before`. */
+export function startScan(session: string, before: string, mayBeEmpty = false): ScanState {
+  return { session, mayBeEmpty, head: emptyHead(before), sums: new SumHistory(before), end: 0, lines: 0 };
+}
 
 /**
  * Scans from `state.end` to byte `until` (the file's end where absent), moving `state` along. Resolves to what is left.
@@ -71,22 +79,82 @@ export async function scanLines(
   visit: Visit,
   until: number = Number.MAX_SAFE_INTEGER,
 ): Promise<Remainder> {
-  let buffer = Buffer.allocUnsafe(chunkBytes);
+  for (;;) {
+    const stopped = await scanToStop(file, state, visit, until);
+    if (stopped === undefined) return { state: "none" };
+    if (typeof stopped !== "string") return { state: "damaged", damage: stopped };
+    const remainder = await readRemainder(file, state.end, until);
+    // What does not verify may be a write in flight, so it is read twice before it is judged.
+    if (!equalBytes(remainder, await readRemainder(file, state.end, until))) continue;
+    if (startsWithLine(remainder)) continue;
+    return classifyRemainder(remainder, state, stopped);
+  }
+}
+
+/**
+ * Judges line after line. Resolves to undefined at a clean end, to the damage at a line that verifies, or to why what
+ * comes next is no line.
+ */
+async function scanToStop(
+  file: DiskFile,
+  state: ScanState,
+  visit: Visit,
+  until: number,
+): Promise<Damage | string | undefined> {
+  // A small file needs a small buffer; one that has grown meanwhile gets a larger one.
+  const size = Math.min(until, (await file.stat()).size) - state.end;
+  let buffer = Buffer.allocUnsafe(Math.min(chunkBytes, Math.max(0, size) + spareBytes));
   let filled = 0;
   for (;;) {
     const room = Math.min(buffer.length - filled, until - state.end - filled);
-    const count =
-      room === 0 ? 0 : await file.read(buffer.subarray(filled, filled + room), state.end + filled);
+    const count = room <= 0 ? 0 : await file.read(buffer.subarray(filled, filled + room), state.end + filled);
     filled += count;
     const { used, stopped } = judgeLines(buffer.subarray(0, filled), state, visit);
-    if (stopped !== undefined) return await classifyStop(file, state, stopped, until);
+    if (stopped !== undefined) return stopped;
+    if (count === 0) return filled === 0 ? undefined : "does not verify";
     buffer.copyWithin(0, used, filled);
     filled -= used;
-    if (filled > lineBytesMax)
-      return await classifyStop(file, state, "is longer than any line may be", until);
-    if (count === 0) return filled === 0 ? { state: "none" } : classify(buffer.subarray(0, filled), state);
-    if (filled === buffer.length) buffer = Buffer.concat([buffer], buffer.length * 2);
+    if (filled > lineBytesMax) return "is longer than any line may be";
+    if (filled === buffer.length) buffer = Buffer.concat([buffer], chunkBytes);
   }
+}
+
+/** What stands from `start` on, but no more than shows that it is longer than a line. */
+export async function readRemainder(file: DiskFile, start: number, until: number): Promise<Buffer> {
+  const end = Math.min(until, (await file.stat()).size);
+  const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(lineBytesMax + 1, end - start)));
+  return bytes.subarray(0, await readFully(file, bytes, start));
+}
+
+/** Fills `bytes` from byte `position` on; resolves to the count read, short only at the file's end. */
+export async function readFully(file: DiskFile, bytes: Uint8Array, position: number): Promise<number> {
+  let filled = 0;
+  while (filled < bytes.length) {
+    const count = await file.read(bytes.subarray(filled), position + filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  return filled;
+}
+
+/** The number, from 1, of the line that starts at byte `end`. */
+export async function lineNumberAt(file: DiskFile, end: number): Promise<number> {
+  const buffer = Buffer.allocUnsafe(Math.min(end, 1024 * 1024));
+  let count = 1;
+  for (let position = 0; position < end;) {
+    const chunk = buffer.subarray(0, Math.min(buffer.length, end - position));
+    const length = await readFully(file, chunk, position);
+    if (length === 0) break;
+    for (let at = chunk.indexOf(0x0a); at !== -1 && at < length; at = chunk.indexOf(0x0a, at + 1)) count++;
+    position += length;
+  }
+  return count;
+}
+
+/** True where a whole line has come meanwhile. */
+function startsWithLine(bytes: Buffer): boolean {
+  const newline = bytes.indexOf(0x0a);
+  return newline !== -1 && readEnvelope(bytes.subarray(0, newline + 1)) !== undefined;
 }
 
 /** Judges the whole lines at the start of `bytes`. `stopped` is why the line after them cannot be passed. */
@@ -142,30 +210,12 @@ function damageHere(state: ScanState, reason: string): Damage {
   return { line: state.lines + 1, offset: state.end, reason };
 }
 
-async function classifyStop(
-  file: DiskFile,
-  state: ScanState,
-  stopped: Damage | string,
-  until: number,
-): Promise<Remainder> {
-  if (typeof stopped !== "string") return { state: "damaged", damage: stopped };
-  const bytes = Buffer.allocUnsafe(Math.min(lineBytesMax + 1, until - state.end));
-  let filled = 0;
-  while (filled < bytes.length) {
-    const count = await file.read(bytes.subarray(filled), state.end + filled);
-    if (count === 0) break;
-    filled += count;
-  }
-  if (filled > lineBytesMax) return { state: "damaged", damage: damageHere(state, stopped) };
-  return classify(bytes.subarray(0, filled), state);
-}
-
-/** Classifies everything from the last good line to the end of the file. */
-function classify(remainder: Uint8Array, state: ScanState): Remainder {
-  const bytes = Buffer.from(remainder);
+/** Classifies everything from the last good line, at `state.end`, to the end of the file. `stopped` says why it ends. */
+export function classifyRemainder(bytes: Buffer, state: ScanState, stopped = "does not verify"): Remainder {
   if (state.head.seq === -1 && !state.mayBeEmpty) {
     return { state: "damaged", damage: damageHere(state, "line 0 does not verify") };
   }
+  if (bytes.length > lineBytesMax) return { state: "damaged", damage: damageHere(state, stopped) };
   if (!bytes.includes(0x0a)) {
     const unfinished = classifyUnfinished(bytes, state);
     if (unfinished !== undefined) return unfinished;

@@ -10,6 +10,8 @@ import { createSession } from "./create-session.ts";
 import { HeadKeeper } from "./head-keeper.ts";
 import type { HeldSession, SessionPlace, TakeOptions } from "./held-session.ts";
 import { holdSession } from "./held-session.ts";
+import type { DamagedRow, LastRow } from "./last-row.ts";
+import { readLastRow } from "./last-row.ts";
 import { isHeld, requireFolder } from "./lease.ts";
 import type { QueueTransaction } from "./queue-file.ts";
 import { QueueFile } from "./queue-file.ts";
@@ -125,6 +127,11 @@ export class Store {
     visit: VisitCommit,
   ): Promise<{ history: History; damage?: Damage & { file: string } }> {
     return await readHistory(await this.source(id), visit);
+  }
+
+  /** The newest row of a session and how its log ends, read from behind. */
+  lastRow(id: string): Promise<LastRow | DamagedRow> {
+    return readLastRow({ disk: this.#host.disk, own: { path: this.#folder(id).log, session: id } });
   }
 
   /** Reads the queue without its lock. */

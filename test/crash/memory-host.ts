@@ -70,6 +70,7 @@ function refusingProcesses(seed: number): Processes {
   };
   return {
     self: { pid: 1000 + seed, startTime: String(seed), bootId: "boot", host: "memory", user: "tester" },
+    capture: () => Promise.reject(refusal("processes")),
     spawn: refuse,
     spawnDetached: refuse,
     findByEnvironment: async () => refuse(),

@@ -1,0 +1,3 @@
+export type { SupervisorProgram } from "./connection.ts";
+export { runSupervisor } from "./supervisor.ts";
+export { execTool, type ExecToolOptions } from "./tool.ts";

@@ -1,0 +1,48 @@
+import type { Host } from "../../host/index.ts";
+import type { Agent, Tool } from "../../model/agent.ts";
+import type { ModelChoice } from "../../model/facts.ts";
+import { makeRedactor } from "../../model/redact.ts";
+import type { SupervisorProgram } from "./exec/index.ts";
+import { execTool } from "./exec/index.ts";
+import type { Environment } from "./models/choice.ts";
+import { keyNames } from "./models/choice.ts";
+import { openModel } from "./models/model.ts";
+import { fileTools } from "./tools/file-tools.ts";
+
+export { parseCassette } from "./models/cassette.ts";
+export { parseModelChoice, requireKey } from "./models/choice.ts";
+export type { Environment } from "./models/choice.ts";
+
+/** What the built-in agent is opened with. */
+export interface BuiltinAgentOptions {
+  readonly host: Host;
+  readonly model: ModelChoice;
+  readonly cassette?: Uint8Array;
+  /** Tools of other capabilities are not offered to the model. */
+  readonly capabilities: readonly string[];
+  readonly environment: Environment;
+  readonly passEnv: readonly string[];
+  readonly supervisorProgram: SupervisorProgram;
+}
+
+/** Opens the built-in agent: a model and the tools that it may use. Sends nothing yet. Throws `usage`. */
+export function openBuiltinAgent(options: BuiltinAgentOptions): Agent {
+  const { host, model: choice, environment, passEnv, supervisorProgram, capabilities, cassette } = options;
+  const secrets = keyNames.flatMap((name) => environment[name] ?? []).filter((value) => value !== "");
+  const redactor = makeRedactor(secrets);
+  const redact = (text: string) => redactor.text(text);
+  const model = openModel({ choice, environment, host, redact, ...(cassette !== undefined && { cassette }) });
+  const all: Tool[] = [
+    ...fileTools(host),
+    execTool({ host, supervisorProgram, environment, passEnv, secrets }),
+  ];
+  const tools = all.filter((tool) => capabilities.includes(tool.capability));
+  return {
+    name: "builtin",
+    model,
+    tools,
+    redact,
+    maskStream: () => redactor.stream(),
+    close: async () => undefined,
+  };
+}

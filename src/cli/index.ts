@@ -1,0 +1,2 @@
+export type { Outside, OutputStream } from "./outside.ts";
+export { runCommandLine } from "./command-line.ts";

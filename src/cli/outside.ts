@@ -1,0 +1,41 @@
+import type { EngineContext } from "../engine/index.ts";
+import type { Host } from "../host/index.ts";
+
+/** Where text goes. */
+export interface OutputStream {
+  readonly isTerminal: boolean;
+  /** Columns of the terminal; 80 where it is none. */
+  readonly columns: number;
+  /** Resolves when the text is handed over. Where the reader has gone away it is dropped, which is no error. */
+  write(text: string): Promise<void>;
+}
+
+/** Everything that the command line takes from outside, given by the hall. */
+export interface Outside {
+  readonly version: string;
+  readonly host: Host;
+  /** The state directory where no flag names one. */
+  readonly stateDirectory: string;
+  readonly currentDirectory: string;
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  /** False where NO_COLOR asks for none. */
+  readonly mayColour: boolean;
+  /** True where somebody looks for a fault and wants stacks. */
+  readonly debug: boolean;
+  readonly stdinIsTerminal: boolean;
+  /** All of standard input, at most `bytesMax`; rejects where there is more. */
+  readStdin(bytesMax: number): Promise<Uint8Array>;
+  /** Opens the engine on a state directory. */
+  open(options: { stateDirectory: string; singleWriter: boolean }): EngineContext;
+  /** How to start this very program again, as `demo` does. */
+  readonly self: {
+    readonly file: string;
+    readonly args: readonly string[];
+    readonly env: Readonly<Record<string, string>>;
+  };
+  /** Calls `interrupted` when the process is told to end (SIGINT, SIGTERM, SIGHUP); returns how to stop listening. */
+  onSignal(interrupted: (signal: string) => void): () => void;
+  /** Ends the process at once. */
+  exit(code: number): never;
+}

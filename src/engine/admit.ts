@@ -1,0 +1,59 @@
+import { utf8Text } from "../host/index.ts";
+import type { DeliveryState, QueueState } from "../model/delivery.ts";
+import { HoldfastError } from "../model/errors.ts";
+import type { Fact } from "../model/facts.ts";
+import { makeId } from "../model/ids.ts";
+import type { Blobs, QueueTransaction } from "../store/index.ts";
+import type { EngineContext } from "./context.ts";
+import { PayloadWriter } from "./payloads.ts";
+
+/** Admission: a message becomes durable in the queue, once for each idempotency key. */
+
+/** A message that somebody sends. */
+export interface Submission {
+  readonly text: string;
+  readonly source: "user" | "schedule" | "teammate" | "task";
+  /** Same key, same delivery. A new one where absent. */
+  readonly idempotencyKey?: string;
+}
+
+/** Admits a message under the queue's append lock; resolves to the delivery's id, an old one where the key is known. */
+export async function admit(
+  context: EngineContext,
+  target: { queue: QueueState; blobs: Blobs; logSeq: number },
+  transaction: QueueTransaction,
+  submission: Submission,
+): Promise<string> {
+  const { clock, ids } = context.host;
+  const delivery = makeId("dlv", clock.now(), ids.random(10));
+  const idempotencyKey = submission.idempotencyKey ?? delivery;
+  const known = [...target.queue.deliveries.values()].find((one) => one.idempotencyKey === idempotencyKey);
+  if (known !== undefined) return (await refuseOther(target.blobs, known, submission)).delivery;
+  const { original, ...stored } = await new PayloadWriter(target.blobs).text(submission.text);
+  const fact: Fact = {
+    kind: "delivery.admitted",
+    delivery,
+    idempotencyKey,
+    logSeq: target.logSeq,
+    source: submission.source,
+    ...stored,
+    ...(original !== undefined && { original }),
+    mode: "queue",
+  };
+  await transaction.append([fact]);
+  return delivery;
+}
+
+/** The same key with another text is somebody else's message. */
+async function refuseOther(
+  blobs: Blobs,
+  known: DeliveryState,
+  submission: Submission,
+): Promise<DeliveryState> {
+  const text = known.blob === undefined ? (known.text ?? "") : utf8Text(await blobs.get(known.blob));
+  if (text === submission.text.toWellFormed()) return known;
+  throw new HoldfastError(
+    "message_id_conflict",
+    `delivery ${known.delivery} has the same key and another text`,
+  );
+}

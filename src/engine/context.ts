@@ -1,0 +1,48 @@
+import type { Host } from "../host/index.ts";
+import type { Agent } from "../model/agent.ts";
+import type { Commit } from "../model/commit.ts";
+import type { ModelChoice } from "../model/facts.ts";
+import type { Store } from "../store/index.ts";
+
+/** What every verb works with. Built once, in the hall. */
+export interface EngineContext {
+  readonly host: Host;
+  readonly store: Store;
+  /** Version of the program. */
+  readonly version: string;
+  /** The environment of short programs that the engine itself runs (git). */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Reads what a caller named as a model; resolves to the choice and to blobs that a session must carry. */
+  chooseModel(agent: string, model: string | undefined): Promise<ChosenModel>;
+  /** Makes an agent ready for a session. Rejects `provider_failed` or `agent_missing` where it cannot work. */
+  openAgent(request: AgentRequest): Promise<Agent>;
+}
+
+/** A model that can be used. */
+export interface ChosenModel {
+  readonly choice: ModelChoice;
+  readonly blobs: readonly Uint8Array[];
+}
+
+/** What an agent needs to know of the session that it works in. */
+export interface AgentRequest {
+  readonly agent: string;
+  readonly model: ModelChoice;
+  /** The cassette's bytes, where the model is one. */
+  readonly cassette?: Uint8Array;
+  /** Capabilities that it may offer to the model. */
+  readonly capabilities: readonly string[];
+  /** Names of secret-looking variables that children get all the same. */
+  readonly passEnv: readonly string[];
+}
+
+/** Something that happens now and is not stored. */
+export type LiveEvent =
+  | { readonly type: "live.text" | "live.reasoning"; readonly run: string; readonly text: string }
+  | { readonly type: "live.output"; readonly run: string; readonly operation: string; readonly text: string };
+
+/** Who watches a session being worked on. Commits come after they are durable, in order. */
+export interface Observer {
+  commit(commit: Commit): void;
+  live(event: LiveEvent): void;
+}

@@ -1,0 +1,118 @@
+import { HoldfastError } from "../model/errors.ts";
+import type { ResumeVerdict } from "../model/eligibility.ts";
+import { evaluateResume } from "../model/eligibility.ts";
+import { timeOfId } from "../model/ids.ts";
+import type { SessionRow } from "../model/views.ts";
+import { viewRow } from "../model/views.ts";
+import type { EngineContext } from "./context.ts";
+
+/** Which sessions are listed, and how many at once. */
+export interface ListRequest {
+  /** Only those that a process holds. */
+  readonly active?: boolean;
+  /** Archived ones instead of the others. */
+  readonly archived?: boolean;
+  /** Only those of this directory; a canonical path. */
+  readonly workspace?: string;
+  /** Only those that may be resumed. */
+  readonly resumable?: boolean;
+  /** At most so many rows; 50 where absent. */
+  readonly limit?: number;
+  /** Where the last page ended. */
+  readonly cursor?: string;
+}
+
+/** A row of the list. */
+export type ListedSession = SessionRow & { resume: ResumeVerdict };
+
+/** One page of the list, newest first. */
+export interface SessionList {
+  sessions: ListedSession[];
+  /** Names the next page; null at the end. */
+  nextCursor: string | null;
+  /** All that fit the filters. */
+  total: number;
+}
+
+type EngineParts = Pick<EngineContext, "host" | "store">;
+
+const limitDefault = 50;
+
+/** Lists sessions from the ends of their logs. Writes nothing; a damaged session is a row that says so. */
+export async function listSessions(context: EngineParts, request: ListRequest): Promise<SessionList> {
+  const after = request.cursor === undefined ? undefined : parseCursor(request.cursor);
+  const rows: Candidate[] = [];
+  for (const id of await context.store.ids()) {
+    const row = await readRow(context, id);
+    if (fits(row, request) && (request.resumable !== true || (await isResumable(context, row))))
+      rows.push(row);
+  }
+  rows.sort(newestFirst);
+  const from = after === undefined ? 0 : rows.findIndex((row) => newestFirst(row, after) > 0);
+  const rest = from === -1 ? [] : rows.slice(from);
+  const limit = request.limit ?? limitDefault;
+  const sessions = await Promise.all(rest.slice(0, limit).map((row) => withVerdict(context, row)));
+  const last = rest.length > limit ? sessions.at(-1) : undefined;
+  const nextCursor = last === undefined ? null : `${last.updatedAt}-${last.id}`;
+  return { sessions, nextCursor, total: rows.length };
+}
+
+type Candidate = SessionRow & { moved: boolean };
+
+async function readRow(context: EngineParts, id: string): Promise<Candidate> {
+  const createdAt = timeOfId(id);
+  const last = await context.store.lastRow(id);
+  if ("damage" in last) {
+    const { line, offset, reason } = last.damage;
+    const damaged = `line ${line}, byte ${offset}: ${reason}`;
+    const unknown = { title: "", agent: "", workspace: "", archived: false, pinned: false, moved: false };
+    return { id, ...unknown, createdAt, updatedAt: createdAt, active: false, messages: 0, damaged };
+  }
+  // A clean end is on record, so only the others are worth a look at the lock.
+  const active = last.released ? false : await context.store.isHeld(id);
+  const view = viewRow(id, last.row, { createdAt, updatedAt: last.at, active, messages: last.msgs });
+  const damaged = last.remainder.state === "damaged" ? { damaged: last.remainder.damage.reason } : {};
+  return { ...view, ...damaged, moved: last.row.moved === true };
+}
+
+function fits(row: Candidate, request: ListRequest): boolean {
+  if (request.active === true && !row.active) return false;
+  if (request.archived === true ? !row.archived : row.archived) return false;
+  return request.workspace === undefined || row.workspace === request.workspace;
+}
+
+function newestFirst(
+  left: Pick<SessionRow, "updatedAt" | "id">,
+  right: Pick<SessionRow, "updatedAt" | "id">,
+): number {
+  if (left.updatedAt !== right.updatedAt) return right.updatedAt - left.updatedAt;
+  return left.id < right.id ? 1 : left.id > right.id ? -1 : 0;
+}
+
+async function isResumable(context: EngineParts, row: Candidate): Promise<boolean> {
+  return (await withVerdict(context, row)).resume.eligible;
+}
+
+async function withVerdict(context: EngineParts, row: Candidate): Promise<ListedSession> {
+  const { moved, ...view } = row;
+  const { archived, active, damaged, workspace } = view;
+  const isThere = damaged !== undefined || (await context.host.disk.stat(workspace))?.kind === "directory";
+  const resume = evaluateResume({
+    archived,
+    moved,
+    active,
+    damaged: damaged !== undefined,
+    workspaceMissing: !isThere,
+  });
+  return { ...view, resume };
+}
+
+function parseCursor(cursor: string): { updatedAt: number; id: string } {
+  const match = /^(\d{1,16})-(ses_[0-9a-z]{26})$/.exec(cursor);
+  if (match === null) {
+    throw new HoldfastError("usage", `${JSON.stringify(cursor)} is no cursor`, {
+      hint: "Take it from nextCursor of the page before, or leave it out.",
+    });
+  }
+  return { updatedAt: Number(match[1]), id: match[2] ?? "" };
+}

@@ -1,0 +1,82 @@
+import { isExhausted } from "../host/index.ts";
+import type { EffectResult, Prepared, Tool, ToolRun } from "../model/agent.ts";
+import type { OperationState } from "../model/operation.ts";
+import { exactArguments } from "./operation-arguments.ts";
+import type { ReadyOperation } from "./operation-facts.ts";
+import { knownFact, startedFacts, toolOf, toolRun } from "./operation-facts.ts";
+import { endedBy, proveAfterFailure } from "./proofs.ts";
+import type { Crew } from "./worker.ts";
+
+/**
+ * The effects of operations. A5 An effect has its intent before it and one outcome after it, under an id given before:
+ *
+ *     prepare → R op.started → E perform → R op.known        R = durable, E = effect
+ *     after a death: prove   → R op.known | op.unknown | op.known + op.asked (a new one in its place)
+ *     the turn is over       → clean up → R the results, op.settled
+ */
+
+/** Starts operations, those of one call together (they are pure then), and records how each ended. */
+export async function beginOperations(crew: Crew, operations: readonly OperationState[]): Promise<void> {
+  const ready: ReadyOperation[] = [];
+  for (const operation of operations) {
+    const one = await prepareOperation(crew, operation);
+    if (one !== undefined) ready.push(one);
+  }
+  if (ready.length === 0) return;
+  await crew.worker.commit(await startedFacts(crew, ready));
+  const ended = await Promise.allSettled(ready.map((one) => performOperation(crew, one)));
+  // Only when all have ended: the session is let go after a failure, and nothing may still be at work then.
+  for (const one of ended) if (one.status === "rejected") throw one.reason;
+}
+
+/** Takes the evidence; records the outcome at once where the operation must not start. */
+async function prepareOperation(crew: Crew, operation: OperationState): Promise<ReadyOperation | undefined> {
+  const refuse = async (result: EffectResult) => {
+    await crew.worker.commit([await knownFact(crew, operation, result)]);
+    return undefined;
+  };
+  const tool = toolOf(crew, operation);
+  if (tool === undefined) return await refuse(noSuchTool(crew, operation));
+  const args = await exactArguments(crew, operation);
+  if ("problem" in args) return await refuse({ outcome: args.outcome, output: args.problem });
+  if (crew.worker.state.policy.policy.approvals[tool.capability] === "ask") {
+    const output = `${tool.capability} needs a person's approval, and nobody could be asked here`;
+    return await refuse({ outcome: "denied", output });
+  }
+  const run = toolRun(crew, operation, args.value);
+  const prepared = await prepare(tool, run);
+  if (!prepared.ready) return await refuse(prepared.result);
+  return { operation, tool, run, evidence: prepared.evidence };
+}
+
+/** Nothing has happened yet, so whatever goes wrong here is a result; what may be there later ends the attempt. */
+async function prepare(tool: Tool, run: ToolRun): Promise<Prepared> {
+  try {
+    return await tool.prepare(run);
+  } catch (error) {
+    if (isExhausted(error)) throw endedBy(error);
+    const output = `it could not be started: ${error instanceof Error ? error.message : String(error)}`;
+    return { ready: false, result: { outcome: "error", output } };
+  }
+}
+
+async function performOperation(crew: Crew, ready: ReadyOperation): Promise<void> {
+  const { operation, tool, run, evidence } = ready;
+  const { clock } = crew.worker.context.host;
+  const [startedAt, startedMs] = [clock.now(), clock.monotonicMs()];
+  let result: EffectResult;
+  try {
+    result = await tool.perform(run, evidence);
+  } catch (error) {
+    await proveAfterFailure(crew, ready, error);
+    return;
+  }
+  const durationMs = Math.round((clock.monotonicMs() - startedMs) * 1000) / 1000;
+  const times = { startedAt, endedAt: clock.now(), durationMs };
+  await crew.worker.commit([await knownFact(crew, operation, { ...times, ...result })]);
+}
+
+function noSuchTool(crew: Crew, operation: OperationState): EffectResult {
+  const names = crew.agent.tools.map((tool) => tool.name).join(", ");
+  return { outcome: "error", output: `there is no tool ${operation.tool} here; the tools are: ${names}` };
+}

@@ -1,0 +1,114 @@
+import { utf8Text } from "../host/index.ts";
+import type { Policy } from "../model/facts.ts";
+import { evaluateResume } from "../model/eligibility.ts";
+import { HoldfastError } from "../model/errors.ts";
+import type { SessionState } from "../model/fold.ts";
+import { openRun } from "../model/fold.ts";
+import type { RunState } from "../model/run.ts";
+import { admit } from "./admit.ts";
+import type { EngineContext, Observer } from "./context.ts";
+import type { PolicyFlags } from "./create-session.ts";
+import { policyOf } from "./create-session.ts";
+import type { WorkReport } from "./run-task.ts";
+import { AgentSlot, workAndClose } from "./run-task.ts";
+import { checkWorkspace } from "./workspace.ts";
+import { Worker } from "./worker.ts";
+
+/** How a session is resumed. */
+export interface ResumeRequest {
+  /** A whole id, or an unambiguous part of one. */
+  readonly selector: string;
+  /** The next task, where no run is open. */
+  readonly task?: string;
+  /** Policy flags, where any were given: they are compared with the recorded policy. */
+  readonly policy?: PolicyFlags;
+  readonly acceptRollback: boolean;
+}
+
+/**
+ * Goes on with a session: finishes an open run first, then takes the oldest delivery; a task is admitted behind what
+ * waits. Refuses, leaving every byte as it is, where the session may not go on or the request does not fit it.
+ */
+export async function resume(
+  context: EngineContext,
+  request: ResumeRequest,
+  observer: Observer,
+): Promise<WorkReport> {
+  const session = await context.store.find(request.selector);
+  const slot = new AgentSlot(context);
+  const worker = await Worker.take(context, session, {
+    acceptRollback: request.acceptRollback,
+    observer,
+    accept: async (state) => {
+      await refuse(context, state, request);
+      await slot.open(state);
+    },
+  });
+  try {
+    await admitTask(context, worker, request);
+  } catch (error) {
+    await worker.held.abandon();
+    await slot.close();
+    throw error;
+  }
+  return { session, ...(await workAndClose(slot, worker, request.acceptRollback)) };
+}
+
+async function refuse(context: EngineContext, state: SessionState, request: ResumeRequest): Promise<void> {
+  const { id, row } = state;
+  const resumable = { archived: row.archived, moved: row.moved === true, active: false, damaged: false };
+  const { eligible, code } = evaluateResume({ ...resumable, workspaceMissing: false });
+  if (!eligible) {
+    const why = code === "archived" ? "is archived" : "was moved to another device";
+    throw new HoldfastError("not_resumable", `session ${id} ${why}`, { reason: code });
+  }
+  if (request.policy !== undefined) refuseDrift(state, policyOf(request.policy));
+  await checkWorkspace(context.host, id, state.created.workspace);
+  const run = openRun(state);
+  if (run !== undefined && request.task !== undefined)
+    await refuseOtherTask(context, state, run, request.task);
+}
+
+function refuseDrift(state: SessionState, given: { policy: Policy; policyHash: string }): void {
+  if (given.policyHash === state.policy.hash) return;
+  const recorded: Record<string, unknown> = { ...state.policy.policy };
+  const asked: Record<string, unknown> = { ...given.policy };
+  const differences = Object.keys({ ...recorded, ...asked })
+    .filter((name) => JSON.stringify(recorded[name]) !== JSON.stringify(asked[name]))
+    .map(
+      (name) =>
+        `${name}: ${JSON.stringify(recorded[name])} is recorded, ${JSON.stringify(asked[name])} was given`,
+    );
+  throw new HoldfastError(
+    "policy_drift",
+    `the policy of session ${state.id} differs: ${differences.join("; ")}`,
+    {
+      hint: `Without policy flags the recorded policy holds: holdfast resume ${state.id}`,
+    },
+  );
+}
+
+/** An unfinished run goes on with its own task. */
+async function refuseOtherTask(
+  context: EngineContext,
+  state: SessionState,
+  run: RunState,
+  task: string,
+): Promise<void> {
+  const message = state.messages.find((one) => one.message.id === run.message)?.message;
+  const [part] = message?.parts ?? [];
+  const blob = part?.type === "text" ? part.blob : undefined;
+  const text = part?.type === "text" ? (part.text ?? "") : "";
+  const own = blob === undefined ? text : utf8Text(await context.store.blobs(state.id).get(blob));
+  if (own === task.toWellFormed()) return;
+  throw new HoldfastError("usage", `run ${run.run} of session ${state.id} is not finished`, {
+    hint: `Finish it first with: holdfast resume ${state.id} — then give the next task.`,
+  });
+}
+
+async function admitTask(context: EngineContext, worker: Worker, request: ResumeRequest): Promise<void> {
+  const { task } = request;
+  if (task === undefined || openRun(worker.state) !== undefined) return;
+  const target = { queue: worker.queue, blobs: worker.held.blobs, logSeq: worker.state.seq };
+  await worker.held.queue.transact((queue) => admit(context, target, queue, { text: task, source: "user" }));
+}

@@ -1,0 +1,22 @@
+import type { Agent } from "../model/agent.ts";
+import type { SessionState } from "../model/fold.ts";
+
+/** The system text: a stable prefix, so that a provider's prompt cache stays warm over a session. */
+export function systemText(state: SessionState, agent: Agent): string {
+  const { objective, instructions, successCriteria } = state.created.definition.spec;
+  const criteria =
+    successCriteria === undefined ? [] : ["", "You are done when:", ...bullets(successCriteria)];
+  return [
+    objective,
+    "",
+    ...bullets(instructions),
+    ...criteria,
+    "",
+    `The workspace is ${state.created.workspace.root}. Paths are relative to it; nothing outside can be reached.`,
+    `Your tools: ${agent.tools.map((tool) => tool.name).join(", ")}.`,
+  ].join("\n");
+}
+
+function bullets(lines: readonly string[]): string[] {
+  return lines.map((line) => `- ${line}`);
+}

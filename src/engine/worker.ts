@@ -1,0 +1,162 @@
+import { sha256 } from "../host/index.ts";
+import type { Agent, OperationPlace } from "../model/agent.ts";
+import type { Commit } from "../model/commit.ts";
+import type { QueueState } from "../model/delivery.ts";
+import { applyToQueue, emptyQueueState } from "../model/delivery.ts";
+import { HoldfastError } from "../model/errors.ts";
+import type { Fact, Repaired, Row } from "../model/facts.ts";
+import type { SessionState } from "../model/fold.ts";
+import { applyCommit, beginSession } from "../model/fold.ts";
+import type { IdPrefix } from "../model/ids.ts";
+import { makeId } from "../model/ids.ts";
+import { evolveRow } from "../model/row.ts";
+import type { HeldSession } from "../store/index.ts";
+import type { EngineContext, Observer } from "./context.ts";
+
+/**
+ * The process that holds a session: its log and queue, folded, and the one way to add to them.
+ *
+ * A4 Only a worker appends to the log. W1 What was committed is folded and shown, in that order, before `commit`
+ * resolves. W2 A line that changes a member of the list row carries the new row.
+ */
+
+/** How a session is taken. */
+export interface WorkerOptions {
+  readonly acceptRollback: boolean;
+  readonly observer: Observer;
+  /** Asked with the folded history before anything is written; rejects to leave every byte as it is. */
+  accept?(state: SessionState): Promise<void>;
+  readonly repaired?: readonly Repaired[];
+}
+
+/** A held session, folded. */
+export class Worker {
+  readonly context: EngineContext;
+  readonly observer: Observer;
+  readonly state: SessionState;
+  readonly queue: QueueState;
+  readonly held: HeldSession;
+  /** Arguments with secrets in them, which the log has only redacted: known to this process alone. */
+  readonly exactArgs = new Map<string, string>();
+  #turn: Promise<unknown> = Promise.resolve();
+
+  private constructor(parts: {
+    context: EngineContext;
+    observer: Observer;
+    state: SessionState;
+    queue: QueueState;
+    held: HeldSession;
+  }) {
+    this.context = parts.context;
+    this.observer = parts.observer;
+    this.state = parts.state;
+    this.queue = parts.queue;
+    this.held = parts.held;
+  }
+
+  /** Takes the lease of a session and folds it. Rejects as {@link Store.hold} and as `accept` do. */
+  static async take(context: EngineContext, session: string, options: WorkerOptions): Promise<Worker> {
+    const identity = await context.store.identity();
+    const fold = new SessionFold(session);
+    const queue = emptyQueueState();
+    const held = await context.store.hold(session, {
+      identity,
+      version: context.version,
+      acceptRollback: options.acceptRollback,
+      ...(options.repaired !== undefined && { repaired: options.repaired }),
+      accept: async () => await options.accept?.(fold.state),
+      visit: (commit) => fold.take(commit),
+      visitQueue: (commit) => applyToQueue(queue, commit),
+    });
+    const { observer } = options;
+    const worker = new Worker({ context, observer, state: fold.state, queue, held });
+    try {
+      // Taking the append lock once folds the queue.
+      await held.queue.transact(async () => undefined);
+    } catch (error) {
+      await held.abandon();
+      throw error;
+    }
+    if (fold.last !== undefined) observer.commit(fold.last);
+    return worker;
+  }
+
+  /** Makes facts durable as one line; see {@link HeldSession.append}. One at a time, in the order of the calls. */
+  commit(facts: readonly Fact[]): Promise<Commit> {
+    const result = this.#turn.then(() => this.#commitNow(facts));
+    // The next in line starts after this one, whichever way it ended; its own caller sees its failure.
+    this.#turn = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    return result;
+  }
+
+  /** A new id of ours. */
+  id(prefix: IdPrefix): string {
+    const { clock, ids } = this.context.host;
+    return makeId(prefix, clock.now(), ids.random(10));
+  }
+
+  /** Where an operation takes place. */
+  place(run: string, operation: string): OperationPlace {
+    const { store } = this.context;
+    return {
+      session: this.state.id,
+      run,
+      operation,
+      workspace: this.state.created.workspace.root,
+      spool: this.held.spool(operation),
+      trash: this.held.trash,
+      supervisor: `${store.directory}\0${this.state.id}`,
+    };
+  }
+
+  /** SHA-256 of a text, as blob references name it. */
+  hash(text: string): string {
+    return sha256(text);
+  }
+
+  async #commitNow(facts: readonly Fact[]): Promise<Commit> {
+    const row = facts.reduce<Row>(evolveRow, this.state.row);
+    const changed = row !== this.state.row && JSON.stringify(row) !== JSON.stringify(this.state.row);
+    const { commit } = await this.held.append(changed ? [...facts, row] : facts);
+    this.observer.commit(commit);
+    return commit;
+  }
+}
+
+/** Folds a history as it is read. */
+export class SessionFold {
+  readonly #session: string;
+  #state: SessionState | undefined;
+  /** The last line taken. */
+  last: Commit | undefined;
+
+  constructor(session: string) {
+    this.#session = session;
+  }
+
+  take(commit: Commit): void {
+    if (commit.seq === 0) this.#state = beginSession(this.#session, commit, this.#state);
+    else applyCommit(this.state, commit);
+    this.last = commit;
+  }
+
+  /** True where a line 0 was read. */
+  get hasBegun(): boolean {
+    return this.#state !== undefined;
+  }
+
+  get state(): SessionState {
+    if (this.#state === undefined)
+      throw new HoldfastError("log_damaged", `session ${this.#session} has no line 0`);
+    return this.#state;
+  }
+}
+
+/** A worker together with the agent that answers. */
+export interface Crew {
+  readonly worker: Worker;
+  readonly agent: Agent;
+}

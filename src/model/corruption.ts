@@ -1,0 +1,6 @@
+import { HoldfastError } from "./errors.ts";
+
+/** A fact that no writer of this program can have put where it stands: the log says something impossible. */
+export function corruption(what: string): HoldfastError {
+  return new HoldfastError("log_damaged", `the log contradicts itself: ${what}`);
+}

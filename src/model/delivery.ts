@@ -1,0 +1,181 @@
+import { corruption } from "./corruption.ts";
+import type { Commit } from "./commit.ts";
+import type { Fact } from "./facts.ts";
+import { isKnownKind } from "./facts.ts";
+import type { BlobRef } from "./values.ts";
+
+/**
+ * The machine of a delivery, and the fold of the queue.
+ *
+ *     admitted → claimed → acknowledged          claimed → admitted (released: the log lacks its message)
+ *     admitted → blocked → admitted              admitted | blocked → removed
+ *
+ * D1 Claim, append and acknowledge are separate durable steps; the message carries the delivery's id, so after any
+ *    death the log tells whether it was appended.
+ */
+
+/** One message that waits, or waited. */
+export interface DeliveryState {
+  readonly at: "admitted" | "claimed" | "acknowledged" | "blocked" | "removed";
+  readonly delivery: string;
+  readonly idempotencyKey: string;
+  readonly admittedAt: number;
+  readonly source: string;
+  readonly mode: "queue" | "interrupt";
+  readonly text: string | undefined;
+  readonly blob: BlobRef | undefined;
+  /** The log's seq at the last claim: its message is later than that. */
+  readonly claimedSeq: number | undefined;
+  /** Where its message stands. */
+  readonly acknowledged: { readonly seq: number; readonly sum: string } | undefined;
+  /** Why it is blocked. */
+  readonly reason: string | undefined;
+}
+
+/** Somebody's request to the holder. */
+export interface RequestState {
+  readonly request: string;
+  readonly verb: string;
+  readonly by: string;
+  readonly madeAt: number;
+  readonly answered: boolean;
+}
+
+/** The queue, as far as its lines tell. Deliveries stand in the order in which they go out. */
+export interface QueueState {
+  readonly deliveries: Map<string, DeliveryState>;
+  readonly order: string[];
+  readonly requests: Map<string, RequestState>;
+}
+
+/** A queue without lines. */
+export function emptyQueueState(): QueueState {
+  return { deliveries: new Map(), order: [], requests: new Map() };
+}
+
+/** Takes one line of the queue in. Throws where it says something impossible. */
+export function applyToQueue(queue: QueueState, commit: Commit): void {
+  for (const fact of commit.facts) {
+    if (isKnownKind(fact.kind)) applyFact(queue, fact as Fact, commit.at);
+  }
+}
+
+function applyFact(queue: QueueState, fact: Fact, at: number): void {
+  switch (fact.kind) {
+    case "delivery.admitted":
+      if (queue.deliveries.has(fact.delivery))
+        throw corruption(`delivery ${fact.delivery} is admitted twice`);
+      queue.deliveries.set(fact.delivery, admitted(fact, at));
+      queue.order.push(fact.delivery);
+      return;
+    case "delivery.moved": {
+      const from = queue.order.indexOf(fact.delivery);
+      if (from === -1) throw corruption(`delivery ${fact.delivery} was never admitted`);
+      queue.order.splice(from, 1);
+      const to = fact.before === undefined ? -1 : queue.order.indexOf(fact.before);
+      queue.order.splice(to === -1 ? queue.order.length : to, 0, fact.delivery);
+      return;
+    }
+    case "request.made":
+      queue.requests.set(fact.request, {
+        request: fact.request,
+        verb: fact.verb,
+        by: fact.by,
+        madeAt: at,
+        answered: false,
+      });
+      return;
+    case "request.answered": {
+      const request = queue.requests.get(fact.request);
+      if (request === undefined) throw corruption(`request ${fact.request} was never made`);
+      queue.requests.set(fact.request, { ...request, answered: true });
+      return;
+    }
+    case "delivery.edited":
+    case "delivery.claimed":
+    case "delivery.released":
+    case "delivery.acknowledged":
+    case "delivery.blocked":
+    case "delivery.unblocked":
+    case "delivery.removed": {
+      const state = queue.deliveries.get(fact.delivery);
+      if (state === undefined) throw corruption(`delivery ${fact.delivery} was never admitted`);
+      queue.deliveries.set(fact.delivery, evolveDelivery(state, fact));
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+/** The facts that move a delivery. */
+export type DeliveryFact = Extract<
+  Fact,
+  {
+    kind: `delivery.${"edited" | "claimed" | "released" | "acknowledged" | "blocked" | "unblocked" | "removed"}`;
+  }
+>;
+
+/** The state after a fact. Throws on an impossible pair. */
+export function evolveDelivery(state: DeliveryState, fact: DeliveryFact): DeliveryState {
+  const from = allowedFrom[fact.kind];
+  if (!from.includes(state.at))
+    throw corruption(`${fact.kind} of delivery ${state.delivery}, which is ${state.at}`);
+  switch (fact.kind) {
+    case "delivery.edited":
+      return { ...state, text: fact.text, blob: fact.blob };
+    case "delivery.claimed":
+      return { ...state, at: "claimed", claimedSeq: fact.logSeq };
+    case "delivery.released":
+      return { ...state, at: "admitted" };
+    case "delivery.acknowledged":
+      return { ...state, at: "acknowledged", acknowledged: { seq: fact.logSeq, sum: fact.sum } };
+    case "delivery.blocked":
+      return { ...state, at: "blocked", reason: fact.reason };
+    case "delivery.unblocked":
+      return { ...state, at: "admitted", reason: undefined };
+    case "delivery.removed":
+      return { ...state, at: "removed" };
+  }
+}
+
+const allowedFrom: Record<DeliveryFact["kind"], readonly DeliveryState["at"][]> = {
+  "delivery.edited": ["admitted", "blocked"],
+  "delivery.claimed": ["admitted"],
+  "delivery.released": ["claimed"],
+  "delivery.acknowledged": ["claimed"],
+  // An acknowledged one is blocked where its message is gone after an accepted rollback.
+  "delivery.blocked": ["admitted", "claimed", "acknowledged"],
+  "delivery.unblocked": ["blocked"],
+  "delivery.removed": ["admitted", "blocked"],
+};
+
+function admitted(fact: Extract<Fact, { kind: "delivery.admitted" }>, at: number): DeliveryState {
+  return {
+    at: "admitted",
+    delivery: fact.delivery,
+    idempotencyKey: fact.idempotencyKey,
+    admittedAt: at,
+    source: fact.source,
+    mode: fact.mode,
+    text: fact.text,
+    blob: fact.blob,
+    claimedSeq: undefined,
+    acknowledged: undefined,
+    reason: undefined,
+  };
+}
+
+/** The delivery that goes out next. */
+export function nextDelivery(queue: QueueState): DeliveryState | undefined {
+  for (const id of queue.order) {
+    const delivery = queue.deliveries.get(id);
+    if (delivery?.at === "admitted") return delivery;
+  }
+  return undefined;
+}
+
+/** The delivery that a dead holder left claimed. */
+export function claimedDelivery(queue: QueueState): DeliveryState | undefined {
+  return [...queue.deliveries.values()].find((delivery) => delivery.at === "claimed");
+}

@@ -1,0 +1,175 @@
+import type { PromptMessage, PromptPart } from "./agent.ts";
+import type { Message, Part } from "./facts.ts";
+import type { SessionState } from "./fold.ts";
+import type { BlobRef, Json } from "./values.ts";
+
+/**
+ * The conversation as a model is sent it. Well-formed for every prefix of every log: each tool call is followed by its
+ * result, call ids are unique, no text is empty, and a call without a result gets one that says so.
+ */
+
+/** Resolves payloads that stand beside the log; the caller has loaded them. */
+export interface Payloads {
+  text(reference: BlobRef): string;
+  base64(reference: BlobRef): string;
+}
+
+/** The blobs that the projection will ask for. */
+export function blobsOfPrompt(state: SessionState): BlobRef[] {
+  const raw = [...state.rawArgs.values()].flatMap((text) => text.blob ?? []);
+  return [...raw, ...state.messages.flatMap(({ message }) => message.parts.flatMap(blobsOfPart))];
+}
+
+function blobsOfPart(part: Part): BlobRef[] {
+  const metadata = "providerMetadataBlob" in part ? part.providerMetadataBlob : undefined;
+  return [...payloadOf(part), ...(metadata === undefined ? [] : [metadata])];
+}
+
+function payloadOf(part: Part): BlobRef[] {
+  if (part.type === "tool_call") return part.argsBlob === undefined ? [] : [part.argsBlob];
+  if (part.type === "tool_result") return part.outputBlob === undefined ? [] : [part.outputBlob];
+  return part.blob === undefined ? [] : [part.blob];
+}
+
+/** What the model is sent for the visible messages. */
+export function projectPrompt(state: SessionState, payloads: Payloads): PromptMessage[] {
+  const prompt: PromptMessage[] = [];
+  const callIds = uniqueCallIds(state);
+  /** Calls that wait for their result, by operation. */
+  let waiting = new Map<string, string>();
+  const closeWaiting = () => {
+    if (waiting.size === 0) return;
+    const parts = [...waiting].map(([operation, tool]) => missingResult(state, { operation, tool, callIds }));
+    prompt.push({ role: "tool", parts });
+    waiting = new Map();
+  };
+  for (const { message } of state.messages) {
+    if (message.interrupted === true) continue;
+    if (message.role === "tool") {
+      const parts = message.parts.flatMap((part) => resultPart(part, { waiting, callIds, payloads }));
+      for (const [operation, tool] of waiting) parts.push(missingResult(state, { operation, tool, callIds }));
+      waiting = new Map();
+      if (parts.length > 0) prompt.push({ role: "tool", parts });
+      continue;
+    }
+    closeWaiting();
+    const parts = message.parts.flatMap((part) =>
+      promptPart(part, { callIds, raw: state.rawArgs }, payloads),
+    );
+    if (parts.length === 0) continue;
+    prompt.push({ role: message.role, parts });
+    waiting = callsOf(message);
+  }
+  closeWaiting();
+  return prompt;
+}
+
+function callsOf(message: Message): Map<string, string> {
+  const calls = message.parts.flatMap((part) => (part.type === "tool_call" ? [part] : []));
+  return new Map(calls.map((part) => [part.operation, part.tool]));
+}
+
+/** The provider's ids where they are unique and harmless, else ours. */
+function uniqueCallIds(state: SessionState): Map<string, string> {
+  const taken = new Set<string>();
+  const ids = new Map<string, string>();
+  for (const { message } of state.messages) {
+    for (const operation of callsOf(message).keys()) {
+      const theirs = state.calls.get(operation);
+      const usable = theirs !== undefined && /^[\w-]{1,64}$/.test(theirs) && !taken.has(theirs);
+      const id = usable ? theirs : operation;
+      taken.add(id);
+      ids.set(operation, id);
+    }
+  }
+  return ids;
+}
+
+interface View {
+  readonly callIds: Map<string, string>;
+  /** The provider's own texts of arguments. */
+  readonly raw: SessionState["rawArgs"];
+}
+
+function promptPart(part: Part, view: View, payloads: Payloads): PromptPart[] {
+  switch (part.type) {
+    case "text": {
+      const text = textOf(part, payloads);
+      return text === "" ? [] : [{ type: "text", text, ...metadataOf(part, payloads) }];
+    }
+    case "context":
+    case "mail":
+    case "notice": {
+      const text = textOf(part, payloads);
+      return text === "" ? [] : [{ type: "text", text }];
+    }
+    case "reasoning": {
+      const text = textOf(part, payloads);
+      const proof = {
+        ...(part.signature !== undefined && { signature: part.signature }),
+        ...metadataOf(part, payloads),
+      };
+      // A reasoning without text may still carry the provider's proof.
+      return text === "" && Object.keys(proof).length === 0 ? [] : [{ type: "reasoning", text, ...proof }];
+    }
+    case "image":
+      return [{ type: "image", base64: payloads.base64(part.blob), mediaType: part.mediaType }];
+    case "tool_call": {
+      const call = view.callIds.get(part.operation) ?? part.operation;
+      const args =
+        part.argsBlob === undefined ? (part.args ?? {}) : (JSON.parse(payloads.text(part.argsBlob)) as Json);
+      const raw = view.raw.get(part.operation);
+      const argsText = raw === undefined ? {} : { argsText: textOf(raw, payloads) };
+      return [{ type: "tool_call", call, tool: part.tool, args, ...argsText, ...metadataOf(part, payloads) }];
+    }
+    case "tool_result":
+      return [];
+  }
+}
+
+function textOf(part: { text?: string | undefined; blob?: BlobRef | undefined }, payloads: Payloads): string {
+  return part.blob === undefined ? (part.text ?? "") : payloads.text(part.blob);
+}
+
+function metadataOf(
+  part: { providerMetadata?: Json | undefined; providerMetadataBlob?: BlobRef | undefined },
+  payloads: Payloads,
+): { providerMetadata?: Json } {
+  if (part.providerMetadataBlob !== undefined) {
+    return { providerMetadata: JSON.parse(payloads.text(part.providerMetadataBlob)) as Json };
+  }
+  return part.providerMetadata === undefined ? {} : { providerMetadata: part.providerMetadata };
+}
+
+function resultPart(
+  part: Part,
+  context: { waiting: Map<string, string>; callIds: Map<string, string>; payloads: Payloads },
+): PromptPart[] {
+  if (part.type !== "tool_result") return [];
+  const { waiting, callIds, payloads } = context;
+  const tool = waiting.get(part.operation);
+  const call = callIds.get(part.operation);
+  // A result whose call is not in view would be refused by every provider.
+  if (tool === undefined || call === undefined) return [];
+  waiting.delete(part.operation);
+  const output = part.outputBlob === undefined ? (part.output ?? "") : payloads.text(part.outputBlob);
+  const isError = part.outcome !== "ok";
+  return [{ type: "tool_result", call, tool, output: output === "" ? "(no output)" : output, isError }];
+}
+
+function missingResult(
+  state: SessionState,
+  missing: { operation: string; tool: string; callIds: Map<string, string> },
+): PromptPart {
+  const { operation, tool, callIds } = missing;
+  const current = [...state.operations.values()].findLast((one) => one.origin === operation);
+  const output = `[interrupted: ${whatIsKnown(current?.at)}]`;
+  return { type: "tool_result", call: callIds.get(operation) ?? operation, tool, output, isError: true };
+}
+
+function whatIsKnown(at: string | undefined): string {
+  if (at === "started" || at === "unknown") return "it is unknown whether this call took effect";
+  if (at === "known" || at === "settled")
+    return "this call ended, but its result is not part of the conversation";
+  return "this call was not executed";
+}

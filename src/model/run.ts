@@ -1,0 +1,273 @@
+import { corruption } from "./corruption.ts";
+import type { Fact } from "./facts.ts";
+import type { OperationState } from "./operation.ts";
+import type { Usage } from "./values.ts";
+import { addUsage } from "./values.ts";
+
+/**
+ * The machine of one run. Owns what must happen next; the engine's loop makes it happen.
+ *
+ *     queued → running → completed | failed | canceled
+ *               ↑  ↓
+ *     input_required | suspended                    interrupted is never stored: running without a live lease
+ *
+ * R1 `next` never asks for an effect whose outcome is known.
+ * R2 An operation whose outcome is unknown outranks every other ending.
+ * R3 Recovery is this same machine started on a folded log: a started operation without an outcome asks for proof.
+ *
+ *     X R message, run.created                               R = durable, E = effect, X = may die here
+ *     X R run.started
+ *     X R model.requested
+ *     X E the model answers                                  (a death here: the call is made again)
+ *     X R message, model.answered, op.asked …
+ *     X R op.started → E → R op.known                        (each operation)
+ *     X R message with the results, op.settled …             → model.requested …
+ *     X R message, model.answered, run.ended
+ */
+
+interface RunBase {
+  readonly run: string;
+  /** The user message that is the task. */
+  readonly message: string;
+  readonly createdAt: number;
+  /** Processes that picked it up. */
+  readonly attempts: number;
+  /** Model answers so far. */
+  readonly turns: number;
+  /** Over all attempts; a lower bound where a call's usage is unknown. */
+  readonly usage: Usage;
+  /** Wall clock over all ended attempts. */
+  readonly elapsedMs: number;
+  /** Failures of the model since its last answer, in this attempt. */
+  readonly failures: readonly ModelFailure[];
+  /** True while a model call is on record without an answer or failure. */
+  readonly calling: boolean;
+}
+
+type ModelFailure = Extract<Fact, { kind: "model.failed" }>;
+
+/** One run, as far as the log tells. */
+export type RunState =
+  | ({ readonly at: "queued" } & RunBase)
+  /** `epoch`: of the attempt's first line; a lower one than the holder's means that the attempt died. */
+  | ({ readonly at: "running"; readonly epoch: number; readonly startedAt: number } & RunBase)
+  | ({ readonly at: "suspended"; readonly reason: string; readonly error: string | undefined } & RunBase)
+  | ({ readonly at: "input_required" } & RunBase)
+  | ({
+      readonly at: "completed" | "failed" | "canceled";
+      readonly reason: string | undefined;
+      readonly text: string | undefined;
+      readonly endedAt: number;
+    } & RunBase);
+
+/** The facts that move a run. */
+export type RunFact = Extract<
+  Fact,
+  { kind: `run.${string}` | "model.requested" | "model.answered" | "model.failed" }
+>;
+
+/** Where the line of a fact stands. */
+export interface FactPlace {
+  readonly at: number;
+  readonly epoch: number;
+  /** `at` of the line before, for the length of an attempt that died. */
+  readonly lastAt: number;
+}
+
+/** The state after a fact. Throws on an impossible pair. */
+export function evolveRun(state: RunState | undefined, fact: RunFact, place: FactPlace): RunState {
+  if (fact.kind === "run.created") {
+    if (state !== undefined) throw corruption(`run ${fact.run} is created twice`);
+    return created(fact, place);
+  }
+  if (state === undefined) throw corruption(`${fact.kind} of run ${fact.run}, which nobody created`);
+  if (isOver(state)) throw corruption(`${fact.kind} of run ${fact.run}, which is ${state.at}`);
+  if (!isPossible(state, fact))
+    throw corruption(`${fact.kind} of run ${fact.run}, which is ${wordsOf(state)}`);
+  switch (fact.kind) {
+    case "run.started":
+      return started(state, place);
+    case "run.suspended": {
+      const { reason, message: error } = fact;
+      return { ...base(state), at: "suspended", reason, error, elapsedMs: state.elapsedMs + fact.elapsedMs };
+    }
+    case "run.input_required":
+      return { ...base(state), at: "input_required", elapsedMs: state.elapsedMs + fact.elapsedMs };
+    case "run.ended": {
+      const { status, reason, text } = fact;
+      const elapsedMs = state.elapsedMs + fact.elapsedMs;
+      return { ...base(state), at: status, reason, text, endedAt: place.at, elapsedMs };
+    }
+    case "model.requested":
+      return { ...state, calling: true };
+    case "model.answered": {
+      const usage = addUsage(state.usage, fact.usage);
+      return { ...state, calling: false, failures: [], turns: state.turns + 1, usage };
+    }
+    case "model.failed": {
+      const usage = wasFree(fact) ? state.usage : addUsage(state.usage, undefined);
+      return { ...state, calling: false, failures: [...state.failures, fact], usage };
+    }
+  }
+}
+
+/** A refusal costs nothing; what an answer cost that broke off, or never came, is unknown. */
+function wasFree(failure: ModelFailure): boolean {
+  return !failure.began && (failure.status !== undefined || failure.reason === "cassette_exhausted");
+}
+
+/** What an open run can meet: only a running one works, and it asks one question at a time. */
+function isPossible(state: RunState, fact: RunFact): boolean {
+  switch (fact.kind) {
+    case "model.requested":
+      return state.at === "running" && !state.calling;
+    case "model.answered":
+    case "model.failed":
+      return state.at === "running" && state.calling;
+    case "run.suspended":
+      return state.at === "running";
+    case "run.input_required":
+      // Again, where it was resumed without an answer.
+      return state.at === "running" || state.at === "input_required";
+    default:
+      return true;
+  }
+}
+
+function wordsOf(state: RunState): string {
+  return state.calling ? `${state.at} and awaits an answer` : state.at;
+}
+
+/** True where nothing can happen to the run any more. */
+export function isOver(
+  state: RunState,
+): state is Extract<RunState, { at: "completed" | "failed" | "canceled" }> {
+  return state.at === "completed" || state.at === "failed" || state.at === "canceled";
+}
+
+function created(fact: Extract<RunFact, { kind: "run.created" }>, place: FactPlace): RunState {
+  return {
+    at: "queued",
+    run: fact.run,
+    message: fact.message,
+    createdAt: place.at,
+    attempts: 0,
+    turns: 0,
+    usage: {},
+    elapsedMs: 0,
+    failures: [],
+    calling: false,
+  };
+}
+
+/** An attempt that died took from its start to its last line; a call that it left open has an unknown usage. */
+function started(
+  state: Exclude<RunState, { at: "completed" | "failed" | "canceled" }>,
+  place: FactPlace,
+): RunState {
+  const died = state.at === "running" ? Math.max(0, place.lastAt - state.startedAt) : 0;
+  return {
+    ...base(state),
+    at: "running",
+    epoch: place.epoch,
+    startedAt: place.at,
+    attempts: state.attempts + 1,
+    failures: [],
+    calling: false,
+    usage: state.calling ? addUsage(state.usage, undefined) : state.usage,
+    elapsedMs: state.elapsedMs + died,
+  };
+}
+
+function base(state: RunState): RunBase {
+  const { run, message, createdAt, attempts, turns, usage, elapsedMs, failures, calling } = state;
+  return { run, message, createdAt, attempts, turns, usage, elapsedMs, failures, calling };
+}
+
+/** What bounds a run; absent members do not. */
+export interface RunLimits {
+  readonly maxTurns?: number;
+}
+
+/** How often a call that failed and may be repeated is made in a row. */
+export const modelAttemptsMax = 5;
+/** A provider that asks for a longer pause ends the attempt: nobody would know why nothing happens. */
+export const retryAfterMsMax = 5 * 60_000;
+/** Reads that run at the same time. */
+export const parallelMax = 16;
+
+/** What must happen now. */
+export type Step =
+  /** Record that this process picks the run up. */
+  | { readonly do: "start"; readonly attempt: number }
+  /** Ask the model. `failed` counts the failures before it in this attempt, with what the last one asked us to wait. */
+  | {
+      readonly do: "call";
+      readonly turn: number;
+      readonly failed: number;
+      readonly retryAfterMs: number | undefined;
+    }
+  /** Start these: several only where they are pure. */
+  | { readonly do: "begin"; readonly operations: readonly OperationState[] }
+  /** Find out what happened to one that started and has no outcome. */
+  | { readonly do: "prove"; readonly operation: OperationState }
+  /** Put the results of the turn into the conversation. */
+  | { readonly do: "settle"; readonly operations: readonly OperationState[] }
+  /** A person must say what happened. */
+  | { readonly do: "require_input"; readonly operations: readonly string[] }
+  /** The attempt ends, the run does not. */
+  | { readonly do: "suspend"; readonly reason: "provider"; readonly message: string }
+  | { readonly do: "fail"; readonly reason: string; readonly message: string }
+  | { readonly do: "stop" };
+
+/** What must happen now to a run held under `epoch`. `open`: its operations that are not settled, in order. */
+export function next(
+  run: RunState,
+  open: readonly OperationState[],
+  holder: { readonly epoch: number; readonly limits: RunLimits },
+): Step {
+  if (isOver(run)) return { do: "stop" };
+  const unknown = open.filter((operation) => operation.at === "unknown");
+  const picked = run.at === "running" && run.epoch === holder.epoch;
+  if (!picked && unknown.length === 0) return { do: "start", attempt: run.attempts + 1 };
+  if (!picked && run.at !== "input_required") return { do: "start", attempt: run.attempts + 1 };
+  const started = open.find((operation) => operation.at === "started");
+  if (started !== undefined) return { do: "prove", operation: started };
+  if (unknown.length > 0) return { do: "require_input", operations: unknown.map((one) => one.operation) };
+  const asked = open.filter((operation) => operation.at === "asked");
+  if (asked.length > 0) return { do: "begin", operations: startable(asked) };
+  if (open.length > 0) return { do: "settle", operations: open };
+  return nextCall(run, holder.limits);
+}
+
+/** Reads of a turn run in parallel, so many at a time; others in order. */
+function startable(asked: readonly OperationState[]): readonly OperationState[] {
+  const firstEffect = asked.findIndex((operation) => operation.effect !== "pure");
+  const reads = firstEffect === -1 ? asked.length : firstEffect;
+  return asked.slice(0, Math.max(1, Math.min(reads, parallelMax)));
+}
+
+/** Reasons that end the run, since repeating the call cannot help. */
+const terminalReasons: Record<string, string> = {
+  context_overflow: "context_overflow",
+  cassette_exhausted: "cassette_exhausted",
+  content_filter: "run_failed",
+};
+
+function nextCall(run: RunState, limits: RunLimits): Step {
+  const last = run.failures.at(-1);
+  if (last !== undefined) {
+    const terminal = terminalReasons[last.reason];
+    if (terminal !== undefined) return { do: "fail", reason: terminal, message: last.message };
+    const isTooLong = (last.retryAfterMs ?? 0) > retryAfterMsMax;
+    if (!last.retryable || isTooLong || run.failures.length >= modelAttemptsMax) {
+      return { do: "suspend", reason: "provider", message: last.message };
+    }
+  }
+  const turn = run.turns + 1;
+  if (limits.maxTurns !== undefined && turn > limits.maxTurns) {
+    const message = `the run used its ${limits.maxTurns} turns`;
+    return { do: "fail", reason: "budget_turns", message };
+  }
+  return { do: "call", turn, failed: run.failures.length, retryAfterMs: last?.retryAfterMs };
+}

@@ -1,0 +1,164 @@
+import type { Row } from "./facts.ts";
+import type { SessionState } from "./fold.ts";
+import type { OperationState } from "./operation.ts";
+import type { RunState } from "./run.ts";
+import { isOver } from "./run.ts";
+import type { BlobRef, EffectClass, Json, Outcome, Usage } from "./values.ts";
+
+/** What scripts and screens are shown: the shapes of `--json`. Views of the fold, nothing of their own. */
+
+/** One run in a list. */
+export interface RunSummary {
+  run: string;
+  status: RunStatus;
+  attempts: number;
+  createdAt: number;
+  endedAt?: number;
+}
+
+/** A run's state as people see it: a running one without a live lease is interrupted. */
+export type RunStatus = RunState["at"] | "interrupted";
+
+/** One operation of a run. */
+export interface OperationView {
+  id: string;
+  tool: string;
+  args: Json;
+  effect: EffectClass;
+  state: OperationState["at"];
+  outcome?: Outcome;
+  output?: string;
+  outputBlob?: BlobRef;
+  startedAt?: number;
+  endedAt?: number;
+  /** What was recorded before the effect started, and, where its outcome is unknown, all that was found. */
+  evidence?: Json;
+  /** Why the outcome is unknown. */
+  reason?: string;
+  resolution?: { by: string; at: number; evidence?: string };
+}
+
+/** One run, whole. */
+export interface RunView extends RunSummary {
+  session: string;
+  turns: number;
+  usage: Usage;
+  text?: string;
+  error?: string;
+  operations: OperationView[];
+}
+
+/** One session in a list. */
+export interface SessionRow {
+  id: string;
+  title: string;
+  agent: string;
+  model?: string;
+  workspace: string;
+  createdAt: number;
+  updatedAt: number;
+  active: boolean;
+  archived: boolean;
+  pinned: boolean;
+  messages: number;
+  parent?: string;
+  /** Set where the log is damaged: why and where. */
+  damaged?: string;
+}
+
+/** The row of a list, from what stands at a log's end. */
+export function viewRow(
+  id: string,
+  row: Row,
+  rest: { createdAt: number; updatedAt: number; active: boolean; messages: number },
+): SessionRow {
+  const { title, agent, model, binding: workspace, archived, pinned, parent } = row;
+  return {
+    id,
+    title,
+    agent,
+    ...(model !== undefined && { model }),
+    workspace,
+    ...rest,
+    archived,
+    pinned,
+    ...(parent !== undefined && { parent }),
+  };
+}
+
+/** A run's status, given whether a process holds the session. */
+export function statusOf(run: RunState, active: boolean): RunStatus {
+  return run.at === "running" && !active ? "interrupted" : run.at;
+}
+
+/** One run in a list. */
+export function viewRunSummary(run: RunState, active: boolean): RunSummary {
+  const { run: id, attempts, createdAt } = run;
+  const ended = isOver(run) ? { endedAt: run.endedAt } : {};
+  return { run: id, status: statusOf(run, active), attempts, createdAt, ...ended };
+}
+
+/** One run, whole. */
+export function viewRun(state: SessionState, run: RunState, active: boolean): RunView {
+  const args = argsByOperation(state);
+  const operations = [...state.operations.values()].filter((operation) => operation.run === run.run);
+  const { turns, usage } = run;
+  const text = run.at === "completed" && run.text !== undefined ? { text: run.text } : {};
+  const error = errorOf(run);
+  return {
+    ...viewRunSummary(run, active),
+    session: state.id,
+    turns,
+    usage,
+    ...text,
+    ...(error !== undefined && { error }),
+    operations: operations.map((operation) => viewOperation(operation, args.get(operation.origin) ?? {})),
+  };
+}
+
+function errorOf(run: RunState): string | undefined {
+  if (run.at === "suspended") return run.error ?? run.reason;
+  if (run.at !== "failed" && run.at !== "canceled") return undefined;
+  return [run.reason, run.text].filter((part) => part !== undefined && part !== "").join(": ");
+}
+
+/** The arguments that the model gave, by operation; what stands in a blob is named. */
+function argsByOperation(state: SessionState): Map<string, Json> {
+  const args = new Map<string, Json>();
+  for (const { message } of state.messages) {
+    for (const part of message.parts) {
+      if (part.type === "tool_call")
+        args.set(part.operation, part.args ?? { blob: part.argsBlob?.sha256 ?? "" });
+    }
+  }
+  return args;
+}
+
+function viewOperation(operation: OperationState, args: Json): OperationView {
+  const { operation: id, tool, effect, at: state } = operation;
+  const view: OperationView = { id, tool, args, effect, state };
+  if ("startedAt" in operation && operation.startedAt !== undefined) view.startedAt = operation.startedAt;
+  if (operation.at === "known" || operation.at === "settled") addResult(view, operation);
+  const doubt = operation.at === "asked" || operation.at === "started" ? undefined : operation.doubt;
+  if (doubt !== undefined) {
+    view.reason = doubt.reason;
+    view.evidence = doubt.evidence;
+  } else if ("evidence" in operation && operation.evidence !== undefined) {
+    view.evidence = { ...operation.evidence } as Json;
+  }
+  return view;
+}
+
+function addResult(
+  view: OperationView,
+  operation: Extract<OperationState, { at: "known" | "settled" }>,
+): void {
+  const { outcome, output, outputBlob, endedAt, resolution } = operation.result;
+  view.outcome = outcome;
+  if (output !== undefined) view.output = output;
+  if (outputBlob !== undefined) view.outputBlob = outputBlob;
+  view.endedAt = endedAt;
+  if (resolution === undefined) return;
+  const { by, at, evidence } = resolution;
+  view.resolution = { by, at, ...(evidence !== undefined && { evidence }) };
+}

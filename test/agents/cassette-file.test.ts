@@ -1,0 +1,201 @@
+import { describe, expect, test } from "vitest";
+import { parseCassette } from "../../src/agents/builtin/models/cassette.ts";
+import { openModel } from "../../src/agents/builtin/models/model.ts";
+import { HoldfastError } from "../../src/model/errors.ts";
+import { outside } from "./wire.ts";
+
+function bytesOf(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+function refusalOf(content: string | Uint8Array): string {
+  try {
+    parseCassette(typeof content === "string" ? bytesOf(content) : content, "demo.yaml");
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error;
+    expect(error.code).toBe("usage");
+    return error.message;
+  }
+  throw new Error("it was accepted");
+}
+
+describe("a cassette is read", () => {
+  test("from JSON too, with tabs, a byte order mark and escapes", () => {
+    const text = '\uFEFF{\n\t"cassette": 1,\n\t"turns": [\n\t\t{"text": "a\\/\\ud83d\\ude00"}\n\t]\n}\n';
+    expect(parseCassette(bytesOf(text), "demo.json").turns).toEqual([{ text: "a/😀" }]);
+  });
+
+  test("with anchors, as long as they stay few", () => {
+    const text = "cassette: 1\nturns:\n  - calls: [&c { tool: read, args: { path: a } }, *c]\n";
+    expect(parseCassette(bytesOf(text), "demo.yaml").turns).toMatchObject([
+      { calls: [{ tool: "read" }, { tool: "read" }] },
+    ]);
+  });
+
+  test("keeping arguments whatever their names are", () => {
+    const text =
+      '{"cassette":1,"turns":[{"calls":[{"tool":"t","args":{"__proto__":{"x":1},"constructor":2}}]}]}';
+    const [turn] = parseCassette(bytesOf(text), "demo.json").turns;
+    expect(JSON.stringify(turn)).toBe(
+      '{"calls":[{"tool":"t","args":{"__proto__":{"x":1},"constructor":2}}]}',
+    );
+  });
+});
+
+describe("a cassette is refused", () => {
+  test("with everything that is wrong with it at once, each with its path", () => {
+    const text = `
+cassette: 2
+turn: []
+turns:
+  - txt: typo
+    text: 7
+    calls:
+      - { tol: write, args: [1] }
+      - { tool: "", args: {} }
+      - { tool: read, args: {}, argsText: "{}" }
+      - write
+    usage: { input: -1, output: 1.5, total: 3 }
+    firstTokenMs: soon
+  - error: { status: 200, message: 5, when: now }
+    text: beside it
+  - error: late
+  - just text
+  -
+  - calls:
+      - { tool: t, args: { "odd key": { n: 12345678901234567890, x: [.nan, -.inf] } } }
+`;
+    expect(refusalOf(text)).toMatchInlineSnapshot(`
+      "The cassette demo.yaml cannot be used:
+        turns[5].calls[0].args["odd key"].n: 12345678901234567890 cannot be kept exactly; give the arguments as argsText
+        turns[5].calls[0].args["odd key"].x[0]: is no number that JSON has
+        turns[5].calls[0].args["odd key"].x[1]: is no number that JSON has
+        cassette: must be 1, not 2
+        turn: is not a known field
+        turns[0].text: must be text, not 7
+        turns[0].calls[0].tool: is missing
+        turns[0].calls[0].args: must be a mapping, not a list
+        turns[0].calls[0].tol: is not a known field
+        turns[0].calls[1].tool: must not be empty
+        turns[0].calls[3]: must be a mapping, not "write"
+        turns[0].usage.input: must be at least 0, not -1
+        turns[0].usage.output: must be a whole number, not 1.5
+        turns[0].usage.total: is not a known field
+        turns[0].firstTokenMs: must be a number, not "soon"
+        turns[0].txt: is not a known field
+        turns[1].error.status: must be at least 400, not 200
+        turns[1].error.message: must be text, not 5
+        turns[1].error.when: is not a known field
+        turns[1].text: cannot stand beside error
+        turns[2].error: must be a mapping, not "late"
+        turns[3]: must be a mapping, not "just text"
+        turns[4]: must be a mapping, not null
+        turns[0].calls[2]: has both args and argsText"
+    `);
+  });
+
+  test("for whatever is wrong with its form, and says where", () => {
+    const contents: Record<string, string> = {
+      empty: "",
+      blank: " \n\n",
+      "only a comment": "# nothing\n",
+      "a list": "- text: hi\n",
+      "a word": "hello",
+      "without turns": "cassette: 1\n",
+      "without its version": "turns: []\n",
+      "with turns that are none": "cassette: 1\nturns: { text: hi }\n",
+      "with one name twice": "cassette: 1\nturns:\n  - text: a\n    text: b\n",
+      "with one name twice, in JSON": '{"cassette":1,"turns":[],"turns":[]}',
+      "in pieces": "cassette: 1\n---\nturns: []\n",
+      "with a syntax error": "cassette: 1\nturns: [\n",
+      "cut off": '{"cassette":1,"turns":[{"te',
+      "with a tag": "cassette: 1\nturns: [{ text: !!js/function x }]\n",
+      "with an alias of nothing": "cassette: 1\nturns: *t\n",
+      "with a name that is no text": "cassette: 1\nturns: []\n? [a]\n: b\n",
+      "with an alias of itself": "cassette: 1\nturns: [{ calls: [{ tool: t, args: &a { a: *a } }] }]\n",
+      "with the prototype for a field": '{"cassette":1,"turns":[],"__proto__":{"x":1}}',
+    };
+    const refusals = Object.entries(contents).map(
+      ([name, text]) => `${name}\n${refusalOf(text).split("\n").slice(1).join("\n")}`,
+    );
+    expect(refusals.join("\n")).toMatchInlineSnapshot(`
+      "empty
+        it is empty
+      blank
+        it is empty
+      only a comment
+        it is not a mapping with the fields cassette and turns
+      a list
+        it is not a mapping with the fields cassette and turns
+      a word
+        it is not a mapping with the fields cassette and turns
+      without turns
+        turns: is missing
+      without its version
+        cassette: is missing
+      with turns that are none
+        turns: must be a list, not a mapping
+      with one name twice
+        line 4, column 5: this field was given before
+      with one name twice, in JSON
+        line 1, column 26: this field was given before
+      in pieces
+        line 2, column 1: a second document begins here
+      with a syntax error
+        line 3, column 1: Flow sequence in block collection must be sufficiently indented and end with a ]
+      cut off
+        line 1, column 28: Missing closing "quote
+        line 1, column 28: Flow map in block collection must be sufficiently indented and end with a }
+        line 1, column 28: Flow sequence in block collection must be sufficiently indented and end with a ]
+        line 1, column 28: Flow map must end with a }
+      with a tag
+        line 2, column 17: Unresolved tag: tag:yaml.org,2002:js/function
+      with an alias of nothing
+        Unresolved alias (the anchor must be set before the alias): t
+      with a name that is no text
+        line 3, column 3: a field's name must be text
+      with an alias of itself
+        turns[0].calls[0]: is nested deeper than 256 levels
+      with the prototype for a field
+        __proto__: is not a known field"
+    `);
+  });
+
+  test("that is a bomb of aliases, before it fills the memory", () => {
+    const levels = Array.from({ length: 9 }, (_, level) =>
+      level === 0
+        ? "  - &a0 [x, x, x, x, x, x, x, x, x]"
+        : `  - &a${level} [${Array(9)
+            .fill(`*a${level - 1}`)
+            .join(",")}]`,
+    );
+    expect(refusalOf(`cassette: 1\nturns:\n${levels.join("\n")}\n`)).toContain("Excessive alias count");
+  });
+
+  test("that is nested without end, without falling over", () => {
+    expect(refusalOf("[".repeat(20_000))).toContain("it is nested deeper than 256 levels");
+    const deep = `${'{"a":'.repeat(300)}1${"}".repeat(300)}`;
+    const text = `{"cassette":1,"turns":[{"calls":[{"tool":"t","args":${deep}}]}]}`;
+    expect(refusalOf(text)).toContain("turns[0].calls[0]: is nested deeper than 256 levels");
+  });
+
+  test("that is no UTF-8", () => {
+    expect(refusalOf(new Uint8Array([0x63, 0xff, 0xfe]))).toBe("The cassette demo.yaml is not UTF-8 text.");
+    expect(refusalOf(new Uint8Array([0xff, 0xfe, 0x63, 0x00]))).toBe(
+      "The cassette demo.yaml is not UTF-8 text.",
+    );
+  });
+
+  test("with no more complaints than a person reads", () => {
+    const turns = Array.from({ length: 300 }, () => "  - { bad: 1 }").join("\n");
+    const lines = refusalOf(`cassette: 1\nturns:\n${turns}\n`).split("\n");
+    expect(lines).toHaveLength(102);
+    expect(lines.at(-1)).toBe("  and 200 more");
+  });
+
+  test("where its bytes were not given", () => {
+    const choice = { provider: "cassette", model: "demo.yaml" };
+    const open = (): unknown => openModel({ choice, environment: {}, host: outside, redact: (text) => text });
+    expect(open).toThrow("The cassette demo.yaml was not given.");
+  });
+});
