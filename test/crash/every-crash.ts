@@ -14,9 +14,9 @@ import { type Actor, type FileRecord, textsOf, World } from "./world.ts";
 export interface Scenario {
   readonly name: string;
   /** What stands before: made by an actor of its own, durable, never crashed. Resolves to the session, if any. */
-  prepare?(world: World): Promise<void>;
+  readonly prepare?: (world: World) => Promise<void>;
   /** What is crashed at each effect. */
-  act(world: World): Promise<void>;
+  readonly act: (world: World) => Promise<void>;
 }
 
 /** How much was looked at. */
@@ -259,7 +259,9 @@ export async function compare(world: World, session: string): Promise<void> {
   const queue: string[] = [];
   await store.readQueue(session, ({ facts }) => queue.push(...textsOf(facts)));
   judge("log", log, world.oracle.log(session));
-  judge("queue", queue, world.oracle.queue(session));
+  // Of two who admit at once either may be told first.
+  const known = world.oracle.queue(session);
+  judge("queue", queue.toSorted(), { ...known, acknowledged: known.acknowledged.toSorted() });
 }
 
 /** A session that another store held before moves once, in the line in which its new store raises the epoch. */

@@ -7,6 +7,7 @@ import type { Effect } from "./memory-disk.ts";
  *     verify (all that is read before) → write → sync → acknowledge (all that is read afterwards)
  */
 export const stepsOfAppend = 4;
+const writeStep = 1;
 
 /** Every order in which writers with these many steps each can go; `counts` are used up. */
 export function* interleavings(counts: number[], order: number[] = []): Generator<readonly number[]> {
@@ -19,6 +20,23 @@ export function* interleavings(counts: number[], order: number[] = []): Generato
     order.pop();
     counts[writer] = count;
   }
+}
+
+/**
+ * False where another order has the same effect and comes earlier: two neighbouring steps of different writers that
+ * both only read, or both only sync, can change places without anybody noticing. Only writes cannot.
+ */
+export function isFirstOfItsKind(order: readonly number[]): boolean {
+  const taken = new Map<number, number>();
+  let before: { writer: number; step: number } | undefined;
+  for (const writer of order) {
+    const step = taken.get(writer) ?? 0;
+    taken.set(writer, step + 1);
+    if (before !== undefined && before.step === step && step !== writeStep && before.writer > writer)
+      return false;
+    before = { writer, step };
+  }
+  return true;
 }
 
 /** How an append ended: what it resolved to, or the code of its error. */

@@ -99,8 +99,8 @@ export class World {
 
 function seedOf(text: string): number {
   let seed = 0;
-  for (const character of text) seed = (Math.imul(seed, 31) + character.charCodeAt(0)) | 0;
-  return seed;
+  for (const character of text) seed = (Math.imul(seed, 31) + character.charCodeAt(0)) >>> 0;
+  return seed % 1_000_000;
 }
 
 /** Somebody who does things to sessions in one process, and tells the oracle. */
