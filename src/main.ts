@@ -1,10 +1,16 @@
+import { parseListWords } from "./cli/index.ts";
+
 /** The program's entry: small, so that what needs nothing else answers at once; all the rest is loaded when used. */
 
 declare const HOLDFAST_VERSION: string;
 
-const [first, ...more] = process.argv.slice(2);
-if (more.length === 0 && (first === "--version" || first === "-V")) {
+const words = process.argv.slice(2);
+const [first] = words;
+const listWords = parseListWords(words);
+if (words.length === 1 && (first === "--version" || first === "-V")) {
   process.stdout.write(`${HOLDFAST_VERSION}\n`);
+} else if (listWords !== undefined) {
+  void import("./list.ts").then(({ main }) => main(listWords));
 } else {
   void import("./commands.ts").then(({ main }) => main(HOLDFAST_VERSION));
 }

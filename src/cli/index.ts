@@ -1,2 +1,5 @@
-export type { Outside, OutputStream } from "./outside.ts";
+export type { LightOutside, Outside, OutputStream } from "./outside.ts";
+export type { ListWords } from "./list-words.ts";
+export { parseListWords } from "./list-words.ts";
+export { runList } from "./list.ts";
 export { runCommandLine } from "./command-line.ts";

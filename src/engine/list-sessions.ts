@@ -1,10 +1,11 @@
+import type { Host } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { ResumeVerdict } from "../model/eligibility.ts";
 import { evaluateResume } from "../model/eligibility.ts";
 import { timeOfId } from "../model/ids.ts";
 import type { SessionRow } from "../model/views.ts";
 import { viewRow } from "../model/views.ts";
-import type { EngineContext } from "./context.ts";
+import type { SessionIndex } from "../store/index.ts";
 
 /** Which sessions are listed, and how many at once. */
 export interface ListRequest {
@@ -34,12 +35,16 @@ export interface SessionList {
   total: number;
 }
 
-type EngineParts = Pick<EngineContext, "host" | "store">;
+/** What a list is made with: no more of the engine, so that it can be had at once. */
+export interface ListContext {
+  readonly host: Pick<Host, "disk">;
+  readonly store: Pick<SessionIndex, "directory" | "ids" | "lastRow" | "isHeld">;
+}
 
 const limitDefault = 50;
 
 /** Lists sessions from the ends of their logs. Writes nothing; a damaged session is a row that says so. */
-export async function listSessions(context: EngineParts, request: ListRequest): Promise<SessionList> {
+export async function listSessions(context: ListContext, request: ListRequest): Promise<SessionList> {
   const after = request.cursor === undefined ? undefined : parseCursor(request.cursor);
   const rows: Candidate[] = [];
   for (const id of await context.store.ids()) {
@@ -59,7 +64,7 @@ export async function listSessions(context: EngineParts, request: ListRequest): 
 
 type Candidate = SessionRow & { moved: boolean };
 
-async function readRow(context: EngineParts, id: string): Promise<Candidate> {
+async function readRow(context: ListContext, id: string): Promise<Candidate> {
   const createdAt = timeOfId(id);
   const last = await context.store.lastRow(id);
   if ("damage" in last) {
@@ -89,11 +94,11 @@ function newestFirst(
   return left.id < right.id ? 1 : left.id > right.id ? -1 : 0;
 }
 
-async function isResumable(context: EngineParts, row: Candidate): Promise<boolean> {
+async function isResumable(context: ListContext, row: Candidate): Promise<boolean> {
   return (await withVerdict(context, row)).resume.eligible;
 }
 
-async function withVerdict(context: EngineParts, row: Candidate): Promise<ListedSession> {
+async function withVerdict(context: ListContext, row: Candidate): Promise<ListedSession> {
   const { moved, ...view } = row;
   const { archived, active, damaged, workspace } = view;
   const isThere = damaged !== undefined || (await context.host.disk.stat(workspace))?.kind === "directory";

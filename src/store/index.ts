@@ -8,3 +8,4 @@ export * from "./repair.ts";
 export * from "./scan.ts";
 export * from "./state-directory.ts";
 export * from "./store.ts";
+export * from "./session-index.ts";
