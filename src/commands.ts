@@ -12,7 +12,7 @@ export async function main(version: string): Promise<void> {
   const host = nodeHost({ environment });
   const here = fileURLToPath(new URL(".", import.meta.url));
   const program = (name: string) => ({ file: process.execPath, args: [join(here, name)] });
-  const supervisorProgram = program("supervisor.js");
+  const supervisorProgram = program("supervisor.cjs");
   const outside: Outside = {
     ...lightOutside(environment),
     version,

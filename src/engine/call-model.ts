@@ -1,12 +1,12 @@
-import { utf8Bytes, utf8Text } from "../host/index.ts";
-import type { AnswerPart, ModelCall, ModelEvent, ModelFailure } from "../model/agent.ts";
-import type { Fact, Message, ModelRequested, OperationAsked, Part, RunEnded } from "../model/facts.ts";
+import { sha256, utf8Bytes, utf8Text } from "../host/index.ts";
+import type { Agent, ModelCall, ModelEvent, ModelFailure } from "../model/agent.ts";
+import type { ModelRequested, SystemChanged } from "../model/facts.ts";
 import { systemKey } from "../model/fold.ts";
+import type { Payloads } from "../model/projection.ts";
 import { blobsOfPrompt, projectPrompt } from "../model/projection.ts";
 import type { RunState, Step } from "../model/run.ts";
-import type { BlobRef, Json } from "../model/values.ts";
-import { addUsage } from "../model/values.ts";
-import { PayloadWriter } from "./payloads.ts";
+import type { BlobRef } from "../model/values.ts";
+import { factsOfAnswer } from "./record-answer.ts";
 import { systemText } from "./system-text.ts";
 import type { Crew } from "./worker.ts";
 
@@ -16,6 +16,7 @@ type CallStep = Extract<Step, { do: "call" }>;
 
 const backoffBaseMs = 500;
 const backoffMaxMs = 30_000;
+const messageLengthMax = 4096;
 
 /** Makes one call and records what came of it. `elapsedMs`: the attempt's length so far, for an answer that ends the run. */
 export async function callModel(
@@ -24,59 +25,100 @@ export async function callModel(
   step: CallStep,
   elapsedMs: () => number,
 ): Promise<void> {
-  const { worker, agent } = crew;
+  const { worker } = crew;
   const { clock } = worker.context.host;
-  if (step.failed > 0) await clock.sleep(backoffMs(crew, step));
+  if (step.failed > 0) await clock.sleep(waitMs(crew, step));
   const { call, requested, changed } = await prepareCall(crew, run, step);
   await worker.commit([...changed, requested]);
+  const heard = await listen(crew, run.run, call);
+  const { firstTokenMs, durationMs, last } = heard;
+  const turn = { run: run.run, turn: step.turn };
+  const fail = async (failure: ModelFailure) => {
+    const message = failure.message.slice(0, messageLengthMax).toWellFormed();
+    const began = firstTokenMs !== undefined;
+    await worker.commit([{ kind: "model.failed", ...turn, ...failure, message, began, durationMs }]);
+  };
+  if (last?.type === "failed") return await fail(last.failure);
+  if (last?.type !== "answered") {
+    const message = "the answer ended without an end";
+    return await fail({ reason: "malformed", message, retryable: true });
+  }
+  const observed = { answer: last, turn: step.turn, firstTokenMs, durationMs, elapsedMs: elapsedMs() };
+  const facts = await factsOfAnswer(crew, run, observed);
+  if (typeof facts !== "string") await worker.commit(facts);
+  else await fail({ reason: "malformed", message: facts, retryable: false });
+}
+
+/** Exponential with jitter, and never shorter than what the provider asked for. */
+function waitMs(crew: Crew, step: CallStep): number {
+  const [random = 0] = crew.worker.context.host.ids.random(1);
+  const ceilingMs = Math.min(backoffMaxMs, backoffBaseMs * 2 ** (step.failed - 1));
+  return Math.max(step.retryAfterMs ?? 0, Math.round(ceilingMs * (0.5 + random / 512)));
+}
+
+interface Heard {
+  /** From the request to the first token. */
+  readonly firstTokenMs: number | undefined;
+  readonly durationMs: number;
+  readonly last: ModelEvent | undefined;
+}
+
+/** Makes the call, showing the answer as it comes; resolves when it has ended. */
+async function listen(crew: Crew, run: string, call: ModelCall): Promise<Heard> {
+  const { worker, agent } = crew;
+  const { clock } = worker.context.host;
+  const show = liveAnswer(crew, run);
   const startedMs = clock.monotonicMs();
   let firstTokenMs: number | undefined;
   let last: ModelEvent | undefined;
   for await (const event of agent.model.call(call, new AbortController().signal)) {
     last = event;
     if (event.type !== "delta") continue;
-    firstTokenMs ??= clock.monotonicMs() - startedMs;
-    const type = event.part === "text" ? "live.text" : "live.reasoning";
-    worker.observer.live({ type, run: run.run, text: event.text });
+    firstTokenMs ??= roundMs(clock.monotonicMs() - startedMs);
+    show.delta(event);
   }
-  const durationMs = round(clock.monotonicMs() - startedMs);
-  if (last?.type === "answered") {
-    await recordAnswer(crew, run, { step, answer: last, firstTokenMs, durationMs, elapsedMs });
-    return;
-  }
-  const failure: ModelFailure =
-    last?.type === "failed"
-      ? last.failure
-      : { reason: "malformed", message: "the answer ended without an end", retryable: true };
-  const began = firstTokenMs !== undefined;
-  await worker.commit([
-    { kind: "model.failed", run: run.run, turn: step.turn, ...failure, began, durationMs },
-  ]);
+  show.end();
+  return { firstTokenMs, durationMs: roundMs(clock.monotonicMs() - startedMs), last };
 }
 
-/** Exponential with full jitter; never shorter than what the provider asked for. */
-function backoffMs(crew: Crew, step: CallStep): number {
-  const [random = 0] = crew.worker.context.host.ids.random(1);
-  const ceiling = Math.min(backoffMaxMs, backoffBaseMs * 2 ** (step.failed - 1));
-  return step.retryAfterMs ?? Math.round(ceiling * (0.5 + random / 512));
+/** Shows an answer while it grows, its secrets masked also where they come in pieces. */
+function liveAnswer(
+  { worker, agent }: Crew,
+  run: string,
+): { delta(event: Extract<ModelEvent, { type: "delta" }>): void; end(): void } {
+  let part: "text" | "reasoning" = "text";
+  let masker: ReturnType<Agent["maskStream"]> | undefined;
+  const emit = (text: string) => {
+    if (text !== "") worker.observer.live({ type: `live.${part}`, run, text });
+  };
+  const end = () => {
+    if (masker !== undefined) emit(masker.end());
+    masker = undefined;
+  };
+  return {
+    delta(event) {
+      if (event.part !== part) end();
+      part = event.part;
+      masker ??= agent.maskStream();
+      emit(masker.push(event.text));
+    },
+    end,
+  };
 }
 
 async function prepareCall(
   crew: Crew,
   run: RunState,
   step: CallStep,
-): Promise<{ call: ModelCall; requested: ModelRequested; changed: Fact[] }> {
+): Promise<{ call: ModelCall; requested: ModelRequested; changed: SystemChanged[] }> {
   const { worker, agent } = crew;
-  const { state, held } = worker;
-  const text = systemText(state, agent);
-  const system = await held.blobs.put(utf8Bytes(text));
+  const { state } = worker;
+  const system = systemText(state, agent);
   const tools = agent.tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
-  const schemas: Record<string, BlobRef> = {};
-  for (const tool of tools) schemas[tool.name] = await held.blobs.put(utf8Bytes(JSON.stringify(tool)));
-  const hashes = Object.fromEntries(Object.entries(schemas).map(([name, blob]) => [name, blob.sha256]));
   const isCassette = agent.model.provider === "cassette";
   const index = isCassette ? { cassetteIndex: state.cassetteIndex } : {};
   const { provider, name: model } = agent.model;
+  const schemas = tools.map((tool) => [tool.name, referenceTo(JSON.stringify(tool))] as const);
   const requested: ModelRequested = {
     kind: "model.requested",
     run: run.run,
@@ -85,20 +127,27 @@ async function prepareCall(
     provider,
     model,
     ...index,
-    system,
-    tools: hashes,
+    system: referenceTo(system),
+    tools: Object.fromEntries(schemas.map(([name, { sha256: hash }]) => [name, hash])),
   };
-  const changed: Fact[] =
-    systemKey(requested) === state.system
-      ? []
-      : [{ kind: "system.changed", run: run.run, system, tools: schemas }];
+  const changed: SystemChanged[] = [];
+  // Where nothing changed, the blobs came before the line that said so last.
+  if (systemKey(requested) !== state.system) {
+    for (const text of [system, ...tools.map((tool) => JSON.stringify(tool))]) {
+      await worker.held.blobs.put(utf8Bytes(text));
+    }
+    const named = { system: requested.system, tools: Object.fromEntries(schemas) };
+    changed.push({ kind: "system.changed", run: run.run, ...named });
+  }
   const messages = projectPrompt(state, await loadPayloads(crew));
-  return { call: { system: text, tools, messages, ...index }, requested, changed };
+  return { call: { system, tools, messages, ...index }, requested, changed };
 }
 
-async function loadPayloads(
-  crew: Crew,
-): Promise<{ text(ref: BlobRef): string; base64(ref: BlobRef): string }> {
+function referenceTo(text: string): BlobRef {
+  return { sha256: sha256(text), bytes: Buffer.byteLength(text) };
+}
+
+async function loadPayloads(crew: Crew): Promise<Payloads> {
   const { state, held } = crew.worker;
   const loaded = new Map<string, Uint8Array>();
   for (const reference of blobsOfPrompt(state)) {
@@ -111,148 +160,6 @@ async function loadPayloads(
   };
 }
 
-async function recordAnswer(
-  crew: Crew,
-  run: RunState,
-  answered: {
-    step: CallStep;
-    answer: Extract<ModelEvent, { type: "answered" }>;
-    firstTokenMs: number | undefined;
-    durationMs: number;
-    elapsedMs: () => number;
-  },
-): Promise<void> {
-  const { worker } = crew;
-  const { step, answer, firstTokenMs, durationMs, elapsedMs } = answered;
-  const writer = new PayloadWriter(worker.held.blobs);
-  const parts: Part[] = [];
-  const asked: OperationAsked[] = [];
-  for (const part of answer.parts) {
-    const stored = await storePart(crew, writer, part, { run: run.run, turn: step.turn });
-    parts.push(stored.part);
-    if (stored.asked !== undefined) asked.push(stored.asked);
-  }
-  const turn = { run: run.run, turn: step.turn };
-  const message: Message = { kind: "message", id: worker.id("msg"), role: "assistant", parts, ...turn };
-  const facts: Fact[] = [
-    message,
-    {
-      kind: "model.answered",
-      ...turn,
-      ...(firstTokenMs !== undefined && { firstTokenMs: round(firstTokenMs) }),
-      durationMs,
-      ...(answer.usage !== undefined && { usage: answer.usage }),
-      stopReason: answer.stopReason,
-      ...(answer.responseId !== undefined && { responseId: answer.responseId }),
-    },
-    ...asked,
-  ];
-  if (asked.length === 0) facts.push(finalEnding(run, { answer, parts, elapsedMs: elapsedMs() }));
-  await worker.commit(facts);
-}
-
-/** An answer without calls is the last one: it and the run's end are one line. */
-function finalEnding(
-  run: RunState,
-  last: { answer: Extract<ModelEvent, { type: "answered" }>; parts: readonly Part[]; elapsedMs: number },
-): RunEnded {
-  const { answer, parts, elapsedMs } = last;
-  const text = parts.map((part) => (part.type === "text" ? (part.text ?? "") : "")).join("");
-  const filtered = answer.stopReason === "content-filter";
-  const cut = answer.stopReason === "length";
-  return {
-    kind: "run.ended",
-    run: run.run,
-    status: filtered || cut ? "failed" : "completed",
-    ...(filtered && { reason: "content_filter" }),
-    ...(cut && { reason: "answer_cut" }),
-    text,
-    usage: addUsage(run.usage, answer.usage),
-    turns: run.turns + 1,
-    elapsedMs,
-  };
-}
-
-async function storePart(
-  crew: Crew,
-  writer: PayloadWriter,
-  part: AnswerPart,
-  turn: { run: string; turn: number },
-): Promise<{ part: Part; asked?: OperationAsked }> {
-  const { agent } = crew;
-  const metadata = await storeMetadata(writer, part.providerMetadata);
-  if (part.type === "text") {
-    return { part: { type: "text", ...(await writer.text(agent.redact(part.text))), ...metadata } };
-  }
-  if (part.type === "reasoning") {
-    const { original: _, ...text } = await writer.text(agent.redact(part.text));
-    // A proof too long for the line stands in the metadata's blob.
-    const fits = part.signature !== undefined && metadata.providerMetadataBlob === undefined;
-    return { part: { type: "reasoning", ...text, ...(fits && { signature: part.signature }), ...metadata } };
-  }
-  return await storeCall(crew, writer, part, turn);
-}
-
-async function storeCall(
-  crew: Crew,
-  writer: PayloadWriter,
-  part: Extract<AnswerPart, { type: "call" }>,
-  turn: { run: string; turn: number },
-): Promise<{ part: Part; asked: OperationAsked }> {
-  const { worker, agent } = crew;
-  const operation = worker.id("op");
-  const tool = agent.tools.find((one) => one.name === part.tool);
-  const redactedText = agent.redact(part.argsText);
-  const redacted = redactedText !== part.argsText;
-  if (redacted) worker.exactArgs.set(operation, part.argsText);
-  const args = parseArgs(redactedText);
-  const stored = await writer.json(args ?? {});
-  const isExact = args !== undefined && JSON.stringify(args) === redactedText;
-  const raw = isExact || redactedText === "" ? {} : await writer.text(redactedText);
-  const metadata = await storeMetadata(writer, part.providerMetadata);
-  return {
-    part: {
-      type: "tool_call",
-      operation,
-      tool: part.tool,
-      ...(stored.blob === undefined ? { args: stored.value } : { argsBlob: stored.blob }),
-      ...metadata,
-    },
-    asked: {
-      kind: "op.asked",
-      operation,
-      ...turn,
-      tool: part.tool,
-      effect: tool?.effect ?? "opaque",
-      call: part.call,
-      ...(raw.text !== undefined && { rawArgs: raw.text }),
-      ...(raw.blob !== undefined && { rawArgsBlob: raw.blob }),
-      ...(redacted && { redacted }),
-    },
-  };
-}
-
-async function storeMetadata(
-  writer: PayloadWriter,
-  metadata: Json | undefined,
-): Promise<{ providerMetadata?: Json; providerMetadataBlob?: BlobRef }> {
-  if (metadata === undefined) return {};
-  const { value, blob } = await writer.json(metadata);
-  return blob === undefined ? { providerMetadata: value ?? null } : { providerMetadataBlob: blob };
-}
-
-/** The arguments as an object, or undefined where the text is none; an empty text means no arguments. */
-function parseArgs(text: string): Json | undefined {
-  if (text.trim() === "") return {};
-  try {
-    const value = JSON.parse(text) as Json;
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
-function round(ms: number): number {
+function roundMs(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }

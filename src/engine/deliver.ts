@@ -55,7 +55,9 @@ async function acknowledge(
   position: { seq: number; sum: string },
 ): Promise<void> {
   const { seq, sum } = position;
-  await appendToQueue(worker, [{ kind: "delivery.acknowledged", delivery: delivery.delivery, seq, sum }]);
+  await appendToQueue(worker, [
+    { kind: "delivery.acknowledged", delivery: delivery.delivery, logSeq: seq, sum },
+  ]);
 }
 
 /** An acknowledged message that the log lacks means that log and queue are not of one past. */

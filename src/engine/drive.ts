@@ -2,7 +2,9 @@ import type { RunState } from "../model/run.ts";
 import { isOver, next } from "../model/run.ts";
 import { newestRun, openOperations } from "../model/fold.ts";
 import { callModel } from "./call-model.ts";
-import { beginOperations, proveOperation, settleTurn } from "./operations.ts";
+import { beginOperations } from "./operations.ts";
+import { proveOperation } from "./proofs.ts";
+import { settleTurn } from "./settle-turn.ts";
 import type { Crew } from "./worker.ts";
 
 /**

@@ -1,16 +1,16 @@
 import { utf8Bytes } from "../host/index.ts";
 import type { BlobRef, Json } from "../model/values.ts";
 import type { Blobs } from "../store/index.ts";
-import { inlineBytesMax } from "../store/index.ts";
+import { inlineBytesMax, lineBytesMax } from "../store/index.ts";
+import { isDeep, writeJson } from "./json-texts.ts";
 
 /**
  * Ingestion: what comes from outside becomes well-formed text of a bounded size before it enters the log. A payload
  * over 32 KiB of JSON text, or nested deeper than anybody writes by hand, becomes a blob; nothing is lost either way.
  */
 
-const depthMax = 256;
-/** How much of a line the payloads may take together; the rest is left for the envelope and small members. */
-const linePayloadBytesMax = 512 * 1024;
+/** Left for the envelope, the row, and the facts that stand beside the payloads' own. */
+const lineRestBytes = 128 * 1024;
 
 /** A text in the line, or a blob; `original` keeps the bytes of a text that was not well-formed. */
 export interface StoredText {
@@ -28,10 +28,12 @@ export interface StoredJson {
 /** Stores the payloads of one line: the later ones go to blobs when the line gets full. */
 export class PayloadWriter {
   readonly #blobs: Blobs;
-  #bytes = 0;
+  #roomBytes: number;
 
-  constructor(blobs: Blobs) {
+  /** `membersBytes`: what the line takes without its payloads, where that is much. */
+  constructor(blobs: Blobs, membersBytes = 0) {
     this.#blobs = blobs;
+    this.#roomBytes = lineBytesMax - lineRestBytes - membersBytes;
   }
 
   async text(raw: string): Promise<StoredText> {
@@ -42,16 +44,15 @@ export class PayloadWriter {
   }
 
   async json(value: Json): Promise<StoredJson> {
-    const deep = depthOf(value) > depthMax;
-    const text = deep ? "" : JSON.stringify(value).toWellFormed();
-    if (!deep && this.#fits(text)) return { value };
-    return { blob: await this.#blobs.put(utf8Bytes(deep ? writeDeep(value) : text)) };
+    const text = writeJson(value);
+    if (!isDeep(value) && this.#fits(text)) return { value };
+    return { blob: await this.#blobs.put(utf8Bytes(text)) };
   }
 
   #fits(jsonText: string): boolean {
     const bytes = Buffer.byteLength(jsonText);
-    if (bytes > inlineBytesMax || this.#bytes + bytes > linePayloadBytesMax) return false;
-    this.#bytes += bytes;
+    if (bytes > inlineBytesMax || bytes > this.#roomBytes) return false;
+    this.#roomBytes -= bytes;
     return true;
   }
 }
@@ -61,35 +62,13 @@ function utf16Bytes(text: string): Uint8Array {
   return Buffer.from(text, "utf16le");
 }
 
-function depthOf(value: Json): number {
-  let depth = 0;
-  let level: Json[] = [value];
-  while (level.length > 0 && depth <= depthMax) {
-    depth++;
-    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
-  }
-  return depth;
-}
-
-/** JSON text without recursion: JSON.stringify overflows at some thousand levels that JSON.parse still reads. */
-function writeDeep(root: Json): string {
-  const out: string[] = [];
-  const work: (string | { readonly value: Json })[] = [{ value: root }];
-  for (let item = work.pop(); item !== undefined; item = work.pop()) {
-    if (typeof item === "string") out.push(item);
-    else if (Array.isArray(item.value)) {
-      work.push(
-        "]",
-        ...item.value.flatMap((value, index) => [...(index > 0 ? [","] : []), { value }]).toReversed(),
-        "[",
-      );
-    } else if (typeof item.value === "object" && item.value !== null) {
-      const members = Object.entries(item.value).flatMap(([name, value], index) => [
-        `${index > 0 ? "," : ""}${JSON.stringify(name)}:`,
-        { value },
-      ]);
-      work.push("}", ...members.toReversed(), "{");
-    } else out.push(JSON.stringify(item.value));
-  }
-  return out.join("");
+/** As much of a text as may stand in a line, cut between characters. */
+export function headOfText(text: string): string {
+  const wellFormed = text.toWellFormed();
+  if (Buffer.byteLength(JSON.stringify(wellFormed)) <= inlineBytesMax) return wellFormed;
+  let head = wellFormed.slice(0, inlineBytesMax);
+  // A character takes up to six bytes of JSON text.
+  while (Buffer.byteLength(JSON.stringify(head)) > inlineBytesMax)
+    head = head.slice(0, Math.ceil(head.length * 0.9) - 1);
+  return head.replace(/[\ud800-\udbff]$/, "");
 }

@@ -38,6 +38,11 @@ export function isDiskError(error: unknown, ...codes: string[]): error is DiskEr
   return error instanceof DiskError && (codes.length === 0 || codes.includes(error.code));
 }
 
+/** True where an effect failed for want of something that may be there later: space, memory, descriptors. */
+export function isExhausted(error: unknown): error is DiskError {
+  return isDiskError(error, "ENOSPC", "EDQUOT", "SHORT_WRITE", "EMFILE", "ENFILE", "ENOMEM", "EAGAIN");
+}
+
 /** An open file. The caller must close it. */
 export interface DiskFile {
   readonly path: string;

@@ -30,6 +30,8 @@ export function startTimeLimit(): TimeLimit {
   };
 }
 
+/** By its code: the error may come from the context, whose `Error` is another one. */
 function isTimeout(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
+  const isObject = typeof error === "object" && error !== null;
+  return isObject && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
 }

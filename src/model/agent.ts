@@ -181,5 +181,7 @@ export interface Agent {
   readonly tools: readonly Tool[];
   /** Replaces known secrets in text that is about to be stored or shown. */
   redact(text: string): string;
+  /** Does the same with text that comes in pieces: holds back what may be the start of a secret. */
+  maskStream(): { push(piece: string): string; end(): string };
   close(): Promise<void>;
 }

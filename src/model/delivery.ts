@@ -129,7 +129,7 @@ export function evolveDelivery(state: DeliveryState, fact: DeliveryFact): Delive
     case "delivery.released":
       return { ...state, at: "admitted" };
     case "delivery.acknowledged":
-      return { ...state, at: "acknowledged", acknowledged: { seq: fact.seq, sum: fact.sum } };
+      return { ...state, at: "acknowledged", acknowledged: { seq: fact.logSeq, sum: fact.sum } };
     case "delivery.blocked":
       return { ...state, at: "blocked", reason: fact.reason };
     case "delivery.unblocked":

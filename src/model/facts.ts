@@ -5,6 +5,8 @@ import * as queue from "./facts/queue.ts";
 import * as reserved from "./facts/reserved.ts";
 import * as run from "./facts/run.ts";
 import * as session from "./facts/session.ts";
+import { validatorOf } from "./validator.ts";
+import type { Validator } from "./validator.ts";
 
 export * from "./facts/conversation.ts";
 export * from "./facts/operation.ts";
@@ -98,9 +100,20 @@ export function faultOfFact(value: unknown): string | undefined {
   const [first] = Object.keys(value);
   const { kind } = value as { kind?: unknown };
   if (first !== "kind" || typeof kind !== "string") return "a fact's first member is its kind";
-  if (!isKnownKind(kind)) return undefined;
+  if (!isKnownKind(kind) || validatorOfKind(kind)(value)) return undefined;
   const result = factSchemas[kind].safeParse(value);
   if (result.success) return undefined;
   const issue = result.error.issues[0];
   return `${kind}: ${issue?.path.join(".") ?? ""} ${issue?.message ?? "does not fit"}`;
+}
+
+/** Made at the first use: no command meets every kind. */
+const validators = new Map<FactKind, Validator>();
+
+function validatorOfKind(kind: FactKind): Validator {
+  const known = validators.get(kind);
+  if (known !== undefined) return known;
+  const made = validatorOf(factSchemas[kind]);
+  validators.set(kind, made);
+  return made;
 }

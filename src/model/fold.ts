@@ -196,7 +196,9 @@ function applyRunFact(state: SessionState, fact: RunFact, place: Place): void {
   if (fact.kind === "model.requested") state.system = systemKey(fact);
   if (fact.kind === "model.requested" && fact.cassetteIndex !== undefined)
     state.cassetteIndex = fact.cassetteIndex;
-  if (fact.kind === "model.answered" || fact.kind === "model.failed") state.cassetteIndex++;
+  const isTaken =
+    fact.kind === "model.answered" || (fact.kind === "model.failed" && fact.reason !== "interrupted");
+  if (isTaken) state.cassetteIndex++;
   if (fact.kind === "run.ended") state.open = [];
 }
 

@@ -82,6 +82,8 @@ export function evolveRun(state: RunState | undefined, fact: RunFact, place: Fac
   }
   if (state === undefined) throw corruption(`${fact.kind} of run ${fact.run}, which nobody created`);
   if (isOver(state)) throw corruption(`${fact.kind} of run ${fact.run}, which is ${state.at}`);
+  if (!isPossible(state, fact))
+    throw corruption(`${fact.kind} of run ${fact.run}, which is ${wordsOf(state)}`);
   switch (fact.kind) {
     case "run.started":
       return started(state, place);
@@ -102,14 +104,38 @@ export function evolveRun(state: RunState | undefined, fact: RunFact, place: Fac
       const usage = addUsage(state.usage, fact.usage);
       return { ...state, calling: false, failures: [], turns: state.turns + 1, usage };
     }
-    case "model.failed":
-      return {
-        ...state,
-        calling: false,
-        failures: [...state.failures, fact],
-        usage: addUsage(state.usage, undefined),
-      };
+    case "model.failed": {
+      const usage = wasFree(fact) ? state.usage : addUsage(state.usage, undefined);
+      return { ...state, calling: false, failures: [...state.failures, fact], usage };
+    }
   }
+}
+
+/** A refusal costs nothing; what an answer cost that broke off, or never came, is unknown. */
+function wasFree(failure: ModelFailure): boolean {
+  return !failure.began && (failure.status !== undefined || failure.reason === "cassette_exhausted");
+}
+
+/** What an open run can meet: only a running one works, and it asks one question at a time. */
+function isPossible(state: RunState, fact: RunFact): boolean {
+  switch (fact.kind) {
+    case "model.requested":
+      return state.at === "running" && !state.calling;
+    case "model.answered":
+    case "model.failed":
+      return state.at === "running" && state.calling;
+    case "run.suspended":
+      return state.at === "running";
+    case "run.input_required":
+      // Again, where it was resumed without an answer.
+      return state.at === "running" || state.at === "input_required";
+    default:
+      return true;
+  }
+}
+
+function wordsOf(state: RunState): string {
+  return state.calling ? `${state.at} and awaits an answer` : state.at;
 }
 
 /** True where nothing can happen to the run any more. */
@@ -165,6 +191,10 @@ export interface RunLimits {
 
 /** How often a call that failed and may be repeated is made in a row. */
 export const modelAttemptsMax = 5;
+/** A provider that asks for a longer pause ends the attempt: nobody would know why nothing happens. */
+export const retryAfterMsMax = 5 * 60_000;
+/** Reads that run at the same time. */
+export const parallelMax = 16;
 
 /** What must happen now. */
 export type Step =
@@ -210,11 +240,11 @@ export function next(
   return nextCall(run, holder.limits);
 }
 
-/** Reads of a turn run in parallel, others in order. */
+/** Reads of a turn run in parallel, so many at a time; others in order. */
 function startable(asked: readonly OperationState[]): readonly OperationState[] {
   const firstEffect = asked.findIndex((operation) => operation.effect !== "pure");
-  if (firstEffect === -1) return asked;
-  return asked.slice(0, Math.max(1, firstEffect));
+  const reads = firstEffect === -1 ? asked.length : firstEffect;
+  return asked.slice(0, Math.max(1, Math.min(reads, parallelMax)));
 }
 
 /** Reasons that end the run, since repeating the call cannot help. */
@@ -229,7 +259,8 @@ function nextCall(run: RunState, limits: RunLimits): Step {
   if (last !== undefined) {
     const terminal = terminalReasons[last.reason];
     if (terminal !== undefined) return { do: "fail", reason: terminal, message: last.message };
-    if (!last.retryable || run.failures.length >= modelAttemptsMax) {
+    const isTooLong = (last.retryAfterMs ?? 0) > retryAfterMsMax;
+    if (!last.retryable || isTooLong || run.failures.length >= modelAttemptsMax) {
       return { do: "suspend", reason: "provider", message: last.message };
     }
   }

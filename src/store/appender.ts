@@ -3,13 +3,15 @@ import { DiskError, equalBytes, isDiskError } from "../host/index.ts";
 import type { Commit } from "../model/commit.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { Fact, OpaqueFact } from "../model/facts.ts";
-import { advance } from "./chain.ts";
+import { advance, judge } from "./chain.ts";
 import type { CounterFold, LineCounters } from "./counters.ts";
-import type { Envelope } from "./line.ts";
-import { encodeLine, readEnvelope } from "./line.ts";
+import { readAt } from "./files.ts";
+import { encodeLine, raisesEpoch, readEnvelope } from "./line.ts";
 import { commitOf, parseFacts } from "./read-facts.ts";
 import type { Remainder, ScannedLine, ScanState } from "./scan.ts";
 import { scanLines } from "./scan.ts";
+import { takeBack, type UnsureBytes } from "./take-back.ts";
+import { durabilityUnknown, fenced, onStorage, storageError, unseen } from "./write-errors.ts";
 
 /**
  * The only writer of lines. One append is
@@ -22,6 +24,8 @@ import { scanLines } from "./scan.ts";
  * P2 Every fold that shows an epoch above the writer's ends the writer.
  * P3 After a failed write or sync nothing is appended until the bytes are provably gone; re-reading proves nothing,
  *    since it reads the page cache.
+ * P4 A writer that cannot tell whether its line is there ends: whoever comes next finds it, and nobody repeats it.
+ * P5 Nothing is written that a strict reader would refuse.
  */
 
 /** Who writes, where, and what must still be true for it to write on. */
@@ -35,14 +39,18 @@ export interface AppenderOptions {
   readonly counters?: CounterFold;
   /** The lock that makes us the writer. */
   readonly guard: { readonly path: string; readonly inode: string };
+  readonly unsure: UnsureBytes;
   /** The writer's epoch, where it holds the lease: a higher one in the file ends it. */
-  epoch?(): number;
-  /** Notes durably, before a cut is tried, that bytes from `size` on are unsure; `undefined` takes it back. */
-  noteUnsure(size: number | undefined): Promise<void>;
-  /** Called for each accepted line, ours too, when it is acknowledged or found. */
-  accepted(commit: Commit, offset: number): void;
-  /** Under the queue's append lock a remainder is mended or refused; a log's writer has no business with one. */
-  mend?(remainder: Remainder): Promise<void>;
+  readonly epoch?: () => number;
+  /** Called once for each accepted line, ours too, when it is acknowledged or found. */
+  readonly accepted: (commit: Commit, offset: number) => void;
+  /**
+   * Set for a file that others append to as well, under a lock that we hold only now and then: mends or refuses what
+   * stands behind the last line. A log has one appender, who has no business with a remainder that it did not leave.
+   */
+  readonly mend?: (remainder: Remainder) => Promise<void>;
+  /** Finds what makes these facts superfluous, or rejects where they contradict it. Nothing is written then. */
+  readonly find?: (facts: readonly (Fact | OpaqueFact)[]) => Promise<Appended | undefined>;
 }
 
 /** An acknowledged line. */
@@ -54,6 +62,11 @@ export interface Appended {
   readonly end: number;
 }
 
+interface EncodedLine {
+  readonly bytes: Uint8Array;
+  readonly commit: Commit;
+}
+
 const noCounters: LineCounters = { rec: 0, rev: 0, msgs: 0, row: 0 };
 
 /** Appends lines to one file, one at a time. */
@@ -61,8 +74,11 @@ export class Appender {
   readonly #options: AppenderOptions;
   #turn: Promise<unknown> = Promise.resolve();
   #ended: HoldfastError | undefined;
+  #closed = false;
   /** False until this process has synced all that the file holds. */
   #synced = false;
+  /** True while a note may stand that bytes are unsure which are gone by now. */
+  #noted = false;
 
   constructor(options: AppenderOptions) {
     this.#options = options;
@@ -75,19 +91,30 @@ export class Appender {
 
   /**
    * Appends one line. Resolves when it is acknowledged. Rejects `fenced` when another writer won (nothing that depends
-   * on the line may happen), `disk_full` or `io_error` when it was provably undone, `durability_unknown` when not.
+   * on the line may happen); `disk_full` or `io_error` when nothing of it is left, or when this writer has ended and
+   * the next one will find the line; `durability_unknown` when it could not be undone.
    */
   append(facts: readonly (Fact | OpaqueFact)[], line: { epoch: number; at: number }): Promise<Appended> {
-    return this.#enqueue(() => this.#appendNow(facts, line));
+    return this.#enqueue(async () => {
+      await this.#catchUp();
+      return (await this.#options.find?.(facts)) ?? (await this.#appendNow(facts, line));
+    });
   }
 
-  /** Folds what others have added. */
+  /** Folds what others have added. Rejects when the writer has ended. */
   catchUp(): Promise<void> {
     return this.#enqueue(() => this.#catchUp());
   }
 
-  async close(): Promise<void> {
-    await this.#enqueue(() => this.#options.file.close());
+  /** Ends the writer when what was asked before is done. */
+  close(): Promise<void> {
+    return this.#enqueue(async () => {
+      const { file, scan } = this.#options;
+      this.#end(new HoldfastError("internal", `session ${scan.session} was let go by this process`));
+      if (this.#closed) return;
+      this.#closed = true;
+      await onStorage(file.path, () => file.close());
+    });
   }
 
   #enqueue<T>(work: () => Promise<T>): Promise<T> {
@@ -102,56 +129,55 @@ export class Appender {
 
   async #appendNow(
     facts: readonly (Fact | OpaqueFact)[],
-    line: { epoch: number; at: number },
+    envelope: { epoch: number; at: number },
   ): Promise<Appended> {
-    if (this.#ended !== undefined) throw this.#ended;
-    await this.#catchUp();
-    const { bytes, envelope } = this.#encode(facts, line);
+    const { file } = this.#options;
+    const line = this.#encode(facts, envelope);
+    await this.#clearNote();
     await this.#syncOthers();
     const offset = this.#options.scan.end;
-    await this.#writeAndSync(bytes, offset);
-    const alone = await this.#isAlone(bytes, offset);
-    if (alone) {
-      const commit = commitOf(envelope, facts);
-      this.#accept(commit, offset);
-      this.#options.scan.end = offset + bytes.length;
-      this.#options.scan.lines++;
-      this.#synced = true;
-      return { commit, offset, end: offset + bytes.length };
+    await this.#writeAndSync(line.bytes, offset);
+    try {
+      if (await this.#isAlone(line.bytes, offset)) return this.#acknowledge(line, offset);
+      return await this.#findOurs(line.commit.sum);
+    } catch (error) {
+      throw isDiskError(error) ? this.#end(unseen(file.path, error)) : error;
     }
-    return await this.#findOurs(envelope.sum);
   }
 
-  #encode(
-    facts: readonly (Fact | OpaqueFact)[],
-    line: { epoch: number; at: number },
-  ): { bytes: Uint8Array; envelope: Envelope } {
+  /** P5. The writer decodes and judges its own bytes before it writes them. */
+  #encode(facts: readonly (Fact | OpaqueFact)[], line: { epoch: number; at: number }): EncodedLine {
     const { scan, counters } = this.#options;
     const seq = scan.head.seq + 1;
     const numbers = counters === undefined ? noCounters : counters.preview(scan.session, seq, facts);
-    if (numbers === undefined) throw new HoldfastError("internal", "a rewind names a line that is not there");
+    if (numbers === undefined) throw unwritable("a rewind names a line that is not there");
     const bytes = encodeLine({ ses: scan.session, seq, ...line, ...numbers, prev: scan.head.sum }, facts);
     const envelope = readEnvelope(bytes);
-    if (envelope === undefined) {
-      throw new HoldfastError(
-        "internal",
-        `a line of ${bytes.length} bytes does not verify; nothing was written`,
-      );
-    }
+    if (envelope === undefined) throw unwritable(`a line of ${bytes.length} bytes does not verify`);
     const parsed = parseFacts(bytes, envelope);
-    if ("fault" in parsed) throw new HoldfastError("internal", `${parsed.fault}; nothing was written`);
-    return { bytes, envelope };
+    if ("fault" in parsed) throw unwritable(parsed.fault);
+    if (judge(scan.head, scan.sums, envelope, raisesEpoch(bytes, envelope)) !== "accepted") {
+      throw unwritable(`epoch ${line.epoch} does not follow ${scan.head.epoch}`);
+    }
+    return { bytes, commit: commitOf(envelope, parsed.facts) };
   }
 
-  /** P1. A failure here may have lost a line that somebody else wrote and never acknowledged. */
+  /** P3. A note that outlives its bytes would close the session for whoever comes next. */
+  async #clearNote(): Promise<void> {
+    if (!this.#noted) return;
+    await onStorage(this.#options.guard.path, () => this.#options.unsure.clear());
+    this.#noted = false;
+  }
+
+  /** P1. A failure here may have lost a line that somebody else wrote: it may be shown already, so it cannot be cut. */
   async #syncOthers(): Promise<void> {
     if (this.#synced) return;
-    const { file, scan } = this.#options;
+    const { file, scan, unsure } = this.#options;
     try {
       await file.sync();
       this.#synced = true;
     } catch (error) {
-      await this.#options.noteUnsure(scan.end);
+      await unsure.note(scan.end);
       throw this.#end(durabilityUnknown(scan.session, error));
     }
   }
@@ -171,77 +197,119 @@ export class Appender {
   /** P3. Resolves to the error that the caller gets. */
   async #undo(
     bytes: Uint8Array,
-    offset: number,
+    size: number,
     failure: { written: number | undefined; error: unknown },
   ): Promise<HoldfastError> {
-    const { disk, file, guard, scan } = this.#options;
-    await this.#options.noteUnsure(offset);
+    const { disk, file, guard, scan, unsure } = this.#options;
+    this.#noted = true;
+    await unsure.note(size);
+    let written: number;
     try {
-      const written = failure.written ?? (await file.stat()).size - offset;
-      const ours = bytes.subarray(0, Math.max(0, Math.min(written, bytes.length)));
-      if (!(await disk.cutTail({ path: file.path, size: offset, bytes: ours, guard }))) {
-        return this.#end(fenced(scan.session, "something else stands where our line was written"));
-      }
+      written = failure.written ?? (await file.stat()).size - size;
     } catch (error) {
       return this.#end(durabilityUnknown(scan.session, error));
     }
-    await this.#options.noteUnsure(undefined);
-    return storageError(failure.error, file.path);
+    const ours = bytes.subarray(0, Math.max(0, Math.min(written, bytes.length)));
+    const taken = await takeBack({ disk, path: file.path, size, bytes: ours, guard });
+    switch (taken.state) {
+      case "gone":
+        return await this.#undone(failure.error);
+      case "foreign":
+        return this.#end(fenced(scan.session, "something else stands where our line was written"));
+      case "unsure":
+        return this.#end(durabilityUnknown(scan.session, taken.cause));
+    }
+  }
+
+  async #undone(error: unknown): Promise<HoldfastError> {
+    try {
+      await this.#clearNote();
+    } catch (cause) {
+      // It is tried again before the next line is written; until then the line's own failure is what matters.
+      if (!(cause instanceof HoldfastError)) throw cause;
+    }
+    return storageError(error, this.#options.file.path);
   }
 
   /** True where the file holds exactly what we knew and our bytes, and the path still names it. */
   async #isAlone(bytes: Uint8Array, offset: number): Promise<boolean> {
-    const { disk, file } = this.#options;
-    const [now, named] = [await file.stat(), await disk.stat(file.path)];
-    if (now.size !== offset + bytes.length || named?.inode !== now.inode) return false;
-    const there = new Uint8Array(bytes.length);
-    return (await file.read(there, offset)) === bytes.length && equalBytes(there, bytes);
+    const { size, replaced } = await this.#look();
+    if (replaced || size !== offset + bytes.length) return false;
+    return equalBytes(await readAt(this.#options.file, offset, bytes.length), bytes);
+  }
+
+  #acknowledge({ bytes, commit }: EncodedLine, offset: number): Appended {
+    const { scan, counters } = this.#options;
+    scan.head = advance(commit);
+    scan.sums.push(commit.sum);
+    scan.end = offset + bytes.length;
+    scan.lines++;
+    counters?.apply({ session: scan.session, seq: commit.seq, offset }, commit.facts);
+    this.#synced = true;
+    this.#options.accepted(commit, offset);
+    return { commit, offset, end: scan.end };
   }
 
   /** Folds what stands after the known end, and looks for our line in it. */
   async #findOurs(sum: string): Promise<Appended> {
-    const { file, scan, disk } = this.#options;
+    const { scan, mend } = this.#options;
     const found: Appended[] = [];
-    await this.#fold((commit, offset, end) => {
-      if (commit.sum === sum) found.push({ commit, offset, end });
+    await this.#fold((appended) => {
+      if (appended.commit.sum === sum) found.push(appended);
     });
-    const named = await disk.stat(file.path);
-    const replaced = named?.inode !== (await file.stat()).inode;
+    if ((await this.#look()).replaced) throw this.#end(fenced(scan.session, "the file was replaced"));
     const [ours] = found;
-    if (ours !== undefined && !replaced) return ours;
-    throw this.#end(
-      fenced(scan.session, replaced ? "the file was replaced" : "another writer continued the log"),
-    );
+    if (ours !== undefined) return ours;
+    const overtaken = fenced(scan.session, "another writer was faster");
+    // Where others may write, being overtaken costs this one line; where nobody may, it means that we are not the one.
+    throw mend === undefined ? this.#end(overtaken) : (this.#ended ?? overtaken);
   }
 
   async #catchUp(): Promise<void> {
-    const { disk, file, scan } = this.#options;
-    const [now, named] = [await file.stat(), await disk.stat(file.path)];
-    if (named?.inode !== now.inode) throw this.#end(fenced(scan.session, "the file was replaced"));
-    if (now.size === scan.end) return;
-    if (now.size < scan.end) throw this.#end(fenced(scan.session, "the file became shorter"));
-    const remainder = await this.#fold(() => undefined);
     if (this.#ended !== undefined) throw this.#ended;
-    if (remainder.state === "none") return;
-    if (this.#options.mend === undefined) {
+    const { file } = this.#options;
+    await onStorage(file.path, () => this.#takeInOthers());
+    if (this.#ended !== undefined) throw this.#ended;
+  }
+
+  async #takeInOthers(): Promise<void> {
+    const { disk, guard, scan, mend } = this.#options;
+    const { size, replaced } = await this.#look();
+    if (replaced) throw this.#end(fenced(scan.session, "the file was replaced"));
+    if ((await disk.stat(guard.path))?.inode !== guard.inode) {
+      throw this.#end(fenced(scan.session, "its lock file was replaced"));
+    }
+    if (size === scan.end) return;
+    if (size < scan.end) throw this.#end(fenced(scan.session, "the file became shorter"));
+    const remainder = await this.#fold(() => undefined);
+    if (this.#ended !== undefined || remainder.state === "none") return;
+    if (mend === undefined) {
       throw this.#end(fenced(scan.session, "something that is no line was written behind the last one"));
     }
-    await this.#options.mend(remainder);
+    await mend(remainder);
     await this.#fold(() => undefined);
   }
 
+  async #look(): Promise<{ size: number; replaced: boolean }> {
+    const { disk, file } = this.#options;
+    const [open, named] = [await file.stat(), await disk.stat(file.path)];
+    return { size: open.size, replaced: named?.inode !== open.inode };
+  }
+
   /** Takes in the lines that others wrote. */
-  async #fold(each: (commit: Commit, offset: number, end: number) => void): Promise<Remainder> {
-    const { file, scan } = this.#options;
+  async #fold(each: (appended: Appended) => void): Promise<Remainder> {
+    const { file, scan, counters } = this.#options;
     const epoch = this.#options.epoch?.();
     const visit = (line: ScannedLine, verdict: "accepted" | "void"): string | undefined => {
       this.#synced = false;
       if (verdict === "void") return undefined;
       const parsed = parseFacts(line.bytes, line.envelope);
       if ("fault" in parsed) return parsed.fault;
+      const { offset } = line;
       const commit = commitOf(line.envelope, parsed.facts);
-      this.#account(commit, line.offset);
-      each(commit, line.offset, line.offset + line.bytes.length);
+      counters?.apply({ session: scan.session, seq: commit.seq, offset }, commit.facts);
+      this.#options.accepted(commit, offset);
+      each({ commit, offset, end: offset + line.bytes.length });
       return undefined;
     };
     const remainder = await scanLines(file, scan, visit);
@@ -251,19 +319,6 @@ export class Appender {
     return remainder;
   }
 
-  #accept(commit: Commit, offset: number): void {
-    const { scan } = this.#options;
-    scan.head = advance(commit);
-    scan.sums.push(commit.sum);
-    this.#account(commit, offset);
-  }
-
-  #account(commit: Commit, offset: number): void {
-    const { counters, scan } = this.#options;
-    counters?.apply({ session: scan.session, seq: commit.seq, offset }, commit.facts);
-    this.#options.accepted(commit, offset);
-  }
-
   /** Ends the writer; the first reason stays. */
   #end(error: HoldfastError): HoldfastError {
     this.#ended ??= error;
@@ -271,31 +326,6 @@ export class Appender {
   }
 }
 
-function fenced(session: string, why: string): HoldfastError {
-  return new HoldfastError("fenced", `session ${session} was taken over: ${why}`, {
-    hint: `This process has stopped writing. See who holds it: holdfast session show ${session}`,
-  });
-}
-
-function durabilityUnknown(session: string, cause: unknown): HoldfastError {
-  return new HoldfastError(
-    "durability_unknown",
-    `a write to session ${session} failed and could not be undone`,
-    {
-      hint: `Write it anew from what is readable: holdfast session repair ${session}`,
-      cause,
-    },
-  );
-}
-
-/** The typed error for a failed effect on a file of the session. */
-export function storageError(error: unknown, path: string): HoldfastError {
-  if (isDiskError(error, "ENOSPC", "EDQUOT", "SHORT_WRITE", "EFBIG")) {
-    return new HoldfastError("disk_full", `no space left to write ${path}`, {
-      hint: "Free some space and run the same command again; what was acknowledged is intact.",
-      cause: error,
-    });
-  }
-  const code = isDiskError(error) ? error.code : String(error);
-  return new HoldfastError("io_error", `cannot write ${path}: ${code}`, { cause: error });
+function unwritable(why: string): HoldfastError {
+  return new HoldfastError("internal", `${why}; nothing was written`);
 }

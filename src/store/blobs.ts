@@ -4,6 +4,7 @@ import { isDiskError, sha256 } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { BlobRef } from "../model/values.ts";
 import { createDurably, makeDirectoryDurably, readWhole } from "./files.ts";
+import { onStorage } from "./write-errors.ts";
 
 /** Payloads over this many bytes of JSON text stand beside the log. */
 export const inlineBytesMax = 32 * 1024;
@@ -17,6 +18,8 @@ export class Blobs {
   readonly #ids: Ids;
   readonly #own: string;
   readonly #inherited: readonly string[];
+  /** True when the folder's own name is durable. */
+  #hasFolder = false;
 
   constructor(options: { disk: Disk; ids: Ids; own: string; inherited?: readonly string[] }) {
     this.#disk = options.disk;
@@ -25,27 +28,33 @@ export class Blobs {
     this.#inherited = options.inherited ?? [];
   }
 
-  /** Makes the bytes durable, name included, and resolves to their reference. Must come before the line that names it. */
+  /**
+   * Makes the bytes durable, name included, and resolves to their reference. Must come before the line that names it.
+   * Rejects with a storage error.
+   */
   async put(bytes: Uint8Array): Promise<BlobRef> {
     const reference = { sha256: sha256(bytes), bytes: bytes.length };
     const path = join(this.#own, reference.sha256);
-    await makeDirectoryDurably(this.#disk, this.#own);
-    if (await this.#isWhole(path, reference)) {
-      await this.#syncExisting(path);
-      return reference;
-    }
+    await onStorage(path, () => this.#putAt(path, reference, bytes));
+    return reference;
+  }
+
+  async #putAt(path: string, reference: BlobRef, bytes: Uint8Array): Promise<void> {
+    if (!this.#hasFolder) await makeDirectoryDurably(this.#disk, this.#own, dirname(this.#own));
+    this.#hasFolder = true;
+    if (await this.#isWhole(path, reference)) return await this.#syncExisting(path);
     const random = Buffer.from(this.#ids.random(8)).toString("hex");
     const temporary = join(this.#own, `.${reference.sha256.slice(0, 16)}-${random}`);
     await createDurably(this.#disk, temporary, bytes);
     await this.#disk.rename(temporary, path);
     await this.#disk.syncDirectory(this.#own);
-    return reference;
   }
 
   /** The bytes, checked against the reference. Rejects `log_damaged` where they are missing or others. */
   async get(reference: BlobRef): Promise<Uint8Array> {
     for (const folder of [this.#own, ...this.#inherited]) {
-      const bytes = await readWhole(this.#disk, join(folder, reference.sha256), blobBytesMax);
+      const path = join(folder, reference.sha256);
+      const bytes = await onStorage(path, () => readWhole(this.#disk, path, blobBytesMax));
       if (bytes === undefined) continue;
       if (sha256(bytes) === reference.sha256) return bytes;
       throw new HoldfastError(

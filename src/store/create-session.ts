@@ -1,14 +1,16 @@
 import { join } from "node:path";
-import type { Host } from "../host/index.ts";
+import type { Disk, Host } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { Row, SessionCreated } from "../model/facts.ts";
 import { makeId } from "../model/ids.ts";
-import { storageError } from "./appender.ts";
 import { Blobs } from "./blobs.ts";
-import { createDurably, makeDirectoryDurably } from "./files.ts";
+import { createDurably, makeDirectoryDurably, removeFolderQuietly } from "./files.ts";
 import { encodeHead } from "./head-file.ts";
 import { encodeLine, readEnvelope, zeroSum } from "./line.ts";
+import { parseFacts } from "./read-facts.ts";
+import type { SessionFolder } from "./session-folder.ts";
 import { folderOf } from "./session-folder.ts";
+import { onStorage } from "./write-errors.ts";
 
 /** What a new session starts with. The blobs that line 0 names are given as bytes. */
 export interface NewSession {
@@ -19,7 +21,8 @@ export interface NewSession {
 
 /**
  * Makes a session and resolves to its id. It becomes visible at once and whole: its folder, with line 0 durable inside,
- * is renamed into `sessions/`; a death before that leaves a hidden folder that nobody reads.
+ * is renamed into `sessions/`; a death before that leaves a hidden folder that nobody reads. Rejects `usage` where line
+ * 0 is no legal line, or with a storage error; then at most the sync of the last name is missing.
  */
 export async function createSession(
   host: Host,
@@ -31,30 +34,54 @@ export async function createSession(
   const id = makeId("ses", at, ids.random(10));
   const sessions = join(stateDirectory, "sessions");
   const staged = folderOf(stateDirectory, id, join(sessions, `.new-${id}`));
-  const line = encodeLine({ ses: id, seq: 0, epoch: 0, at, rec: 0, rev: 0, msgs: 0, row: 0, prev: zeroSum }, [
-    session.created,
-    session.row,
-  ]);
-  const envelope = readEnvelope(line);
-  if (envelope === undefined) {
-    throw new HoldfastError("usage", `the session's definition is too large (${line.length} bytes)`);
-  }
-  try {
-    await makeDirectoryDurably(disk, sessions);
-    await makeDirectoryDurably(disk, staged.root);
-    for (const lock of [staged.lease, staged.alive, staged.append])
-      await createDurably(disk, lock, new Uint8Array());
-    const blobs = new Blobs({ disk, ids, own: staged.blobs });
-    for (const bytes of session.blobs) await blobs.put(bytes);
-    await createDurably(disk, staged.log, line);
-    const { sum } = envelope;
-    const head = encodeHead({ v: 1, ses: id, seq: 0, sum, bytes: line.length, epoch: 0 });
-    await createDurably(disk, staged.head, head);
-    await disk.syncDirectory(staged.root);
-    await disk.rename(staged.root, folderOf(stateDirectory, id).root);
+  const first = firstLine(id, at, session);
+  await onStorage(sessions, async () => {
+    await makeDirectoryDurably(disk, sessions, stateDirectory);
+    try {
+      await stage(host, staged, session, first);
+      await disk.rename(staged.root, folderOf(stateDirectory, id).root);
+    } catch (error) {
+      await removeFolderQuietly(disk, staged.root);
+      throw error;
+    }
     await disk.syncDirectory(sessions);
-  } catch (error) {
-    throw storageError(error, sessions);
-  }
+  });
   return id;
+}
+
+interface FirstLine {
+  readonly bytes: Uint8Array;
+  readonly sum: string;
+}
+
+function firstLine(id: string, at: number, { created, row }: NewSession): FirstLine {
+  const envelope = { ses: id, seq: 0, epoch: 0, at, rec: 0, rev: 0, msgs: 0, row: 0, prev: zeroSum };
+  const bytes = encodeLine(envelope, [created, row]);
+  const read = readEnvelope(bytes);
+  if (read === undefined) {
+    throw new HoldfastError("usage", `the session's definition is too large (${bytes.length} bytes)`);
+  }
+  const parsed = parseFacts(bytes, read);
+  if ("fault" in parsed) throw new HoldfastError("usage", `the session cannot be made: ${parsed.fault}`);
+  return { bytes, sum: read.sum };
+}
+
+/** Everything inside the folder, durable, its names included; not the folder's own name. */
+async function stage(host: Host, staged: SessionFolder, session: NewSession, line: FirstLine): Promise<void> {
+  const { disk, ids } = host;
+  await disk.makeDirectory(staged.root);
+  for (const lock of [staged.lease, staged.alive, staged.append]) await createEmpty(disk, lock);
+  const blobs = new Blobs({ disk, ids, own: staged.blobs });
+  for (const bytes of session.blobs) await blobs.put(bytes);
+  await createDurably(disk, staged.log, line.bytes);
+  const { sum } = line;
+  const head = encodeHead({ v: 1, ses: staged.id, seq: 0, sum, bytes: line.bytes.length, epoch: 0 });
+  await createDurably(disk, staged.head, head);
+  await disk.syncDirectory(staged.root);
+}
+
+/** A lock file has no content to lose. */
+async function createEmpty(disk: Disk, path: string): Promise<void> {
+  const file = await disk.open(path, "create");
+  await file.close();
 }

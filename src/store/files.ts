@@ -1,5 +1,5 @@
-import { dirname } from "node:path";
-import type { Disk } from "../host/index.ts";
+import { dirname, join } from "node:path";
+import type { Disk, DiskFile } from "../host/index.ts";
 import { DiskError, isDiskError } from "../host/index.ts";
 
 /** Small whole files, made durable. A short count is a failure: the system swallowed an error. */
@@ -8,50 +8,101 @@ import { DiskError, isDiskError } from "../host/index.ts";
 export async function createDurably(disk: Disk, path: string, bytes: Uint8Array): Promise<void> {
   const file = await disk.open(path, "create");
   try {
-    if ((await file.write(bytes)) !== bytes.length) throw new DiskError("SHORT_WRITE", "write", path);
-    await file.sync();
+    try {
+      if ((await file.write(bytes)) !== bytes.length) throw new DiskError("SHORT_WRITE", "write", path);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
   } catch (error) {
-    await file.close();
-    await disk.remove(path);
+    await removeQuietly(disk, path);
     throw error;
   }
-  await file.close();
 }
 
-/** Makes a directory and those above it that are missing; each new name is durable. */
-export async function makeDirectoryDurably(disk: Disk, path: string): Promise<void> {
-  if ((await disk.stat(path))?.kind === "directory") return;
+/**
+ * Makes a directory and those above it that are missing, and makes their names durable: also those that are there, since
+ * whoever made them may have died before the sync. `within` is a directory above `path` whose own name is durable.
+ */
+export async function makeDirectoryDurably(disk: Disk, path: string, within?: string): Promise<void> {
   const parent = dirname(path);
-  if (parent !== path) await makeDirectoryDurably(disk, parent);
+  if (path === within || parent === path) return;
+  await makeDirectoryDurably(disk, parent, within);
   try {
     await disk.makeDirectory(path);
   } catch (error) {
-    if (!isDiskError(error, "EEXIST")) throw error;
+    if (!isDiskError(error, "EEXIST")) {
+      // Whether a directory may be made is asked before whether it is there, on a read-only mount for one.
+      if ((await disk.stat(path))?.kind !== "directory") throw error;
+      return;
+    }
+    if ((await disk.stat(path))?.kind !== "directory") throw new DiskError("ENOTDIR", "make directory", path);
+    return await syncIfMine(disk, parent);
   }
   await disk.syncDirectory(parent);
 }
 
+/** A directory that we may not even open is older than this product: nothing of ours was made in it. */
+async function syncIfMine(disk: Disk, directory: string): Promise<void> {
+  try {
+    await disk.syncDirectory(directory);
+  } catch (error) {
+    if (!isDiskError(error, "EACCES", "EPERM", "EROFS", "EINVAL")) throw error;
+  }
+}
+
+/** Removes a folder of ours that nobody has seen. What cannot be removed stays: it does no harm but take space. */
+export async function removeFolderQuietly(disk: Disk, path: string): Promise<void> {
+  let names: string[];
+  try {
+    names = await disk.list(path);
+  } catch (error) {
+    if (!isDiskError(error)) throw error;
+    return await removeQuietly(disk, path);
+  }
+  for (const name of names) await removeFolderQuietly(disk, join(path, name));
+  try {
+    await disk.removeDirectory(path);
+  } catch (error) {
+    if (!isDiskError(error)) throw error;
+  }
+}
+
+async function removeQuietly(disk: Disk, path: string): Promise<void> {
+  try {
+    await disk.remove(path);
+  } catch (error) {
+    // The failure that brought us here is the one to be told.
+    if (!isDiskError(error)) throw error;
+  }
+}
+
 /** The bytes of a whole file, at most `bytesMax`; undefined where there is none. */
 export async function readWhole(disk: Disk, path: string, bytesMax: number): Promise<Uint8Array | undefined> {
-  let file;
+  let file: DiskFile;
   try {
     file = await disk.open(path, "read");
   } catch (error) {
-    if (isDiskError(error, "ENOENT")) return undefined;
+    if (isDiskError(error, "ENOENT", "ENOTDIR")) return undefined;
     throw error;
   }
   try {
     const { size } = await file.stat();
     if (size > bytesMax) throw new DiskError("EFBIG", "read", path);
-    const bytes = new Uint8Array(size);
-    let filled = 0;
-    while (filled < size) {
-      const count = await file.read(bytes.subarray(filled), filled);
-      if (count === 0) break;
-      filled += count;
-    }
-    return bytes.subarray(0, filled);
+    return await readAt(file, 0, size);
   } finally {
     await file.close();
   }
+}
+
+/** The `count` bytes from `position` on; fewer where the file ends before. */
+export async function readAt(file: DiskFile, position: number, count: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(count);
+  let filled = 0;
+  while (filled < count) {
+    const read = await file.read(bytes.subarray(filled), position + filled);
+    if (read === 0) break;
+    filled += read;
+  }
+  return bytes.subarray(0, filled);
 }

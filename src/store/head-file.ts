@@ -1,5 +1,5 @@
 import type { Disk, DiskFile } from "../host/index.ts";
-import { isDiskError, isUtf8, sha256, utf8Bytes, utf8Text } from "../host/index.ts";
+import { DiskError, isDiskError, isUtf8, sha256, utf8Bytes, utf8Text } from "../host/index.ts";
 import { isId } from "../model/ids.ts";
 
 /**
@@ -73,11 +73,15 @@ export async function readHead(disk: Disk, path: string, session: string): Promi
   }
 }
 
-/** Rewrites `head` in place and syncs it; makes it where it is missing. Rejects with a DiskError. */
+/**
+ * Rewrites `head` in place and syncs it; makes it where it is missing. Rejects with a DiskError; then it says what it
+ * said before, the new thing, or nothing.
+ */
 export async function writeHead(disk: Disk, path: string, record: HeadRecord): Promise<void> {
   const file = await openHead(disk, path);
   try {
-    await file.write(encodeHead(record), 0);
+    const bytes = encodeHead(record);
+    if ((await file.write(bytes, 0)) !== bytes.length) throw new DiskError("SHORT_WRITE", "write", path);
     await file.sync();
   } finally {
     await file.close();
@@ -103,10 +107,11 @@ export type HeadVerdict = "good" | "rolled_back" | "log_damaged";
 export function judgeHead(
   head: HeadRecord | undefined,
   log: { sumAt(seq: number): string | undefined; lastSeq: number; fileBytes: number },
-  accepted: readonly { seq: number; sum: string }[],
+  accepted: readonly { headSeq: number; sum: string }[],
 ): HeadVerdict {
-  if (head === undefined) return "good";
-  if (accepted.some((one) => one.seq === head.seq && one.sum === head.sum)) return "good";
+  // A record that holds nothing but a note stands before line 0: it knows of no line.
+  if (head === undefined || head.seq === -1) return "good";
+  if (accepted.some((one) => one.headSeq === head.seq && one.sum === head.sum)) return "good";
   if (head.seq <= log.lastSeq) return log.sumAt(head.seq) === head.sum ? "good" : "rolled_back";
   return log.fileBytes < head.bytes ? "rolled_back" : "log_damaged";
 }

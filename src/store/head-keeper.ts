@@ -1,13 +1,23 @@
-import type { Host } from "../host/index.ts";
-import { isDiskError } from "../host/index.ts";
+import type { HeldLock, Host } from "../host/index.ts";
+import { isDiskError, sha256 } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { ChainHead } from "./chain.ts";
 import type { HeadRecord, UnsureNote } from "./head-file.ts";
 import { readHead, writeHead } from "./head-file.ts";
 import { zeroSum } from "./line.ts";
 import type { SessionFolder } from "./session-folder.ts";
+import type { UnsureBytes } from "./take-back.ts";
 
-/** Keeps a session's `head`: where the log ended, and which bytes are unsure after a failed write. */
+const lockForMs = 500;
+const pauseMs = 2;
+/** A boot's or a mount's name as it stands in `head`, which has room for no more. */
+const placeCharactersMax = 40;
+
+/**
+ * Keeps a session's `head`: where the log ended, and which bytes are unsure after a failed write. The log's holder and
+ * the queue's appenders change it under different locks, so each change is made under a lock of its own: on a full disk
+ * both fail at once, and one must not bring back the note that the other has just taken away.
+ */
 export class HeadKeeper {
   readonly #host: Host;
   readonly #folder: SessionFolder;
@@ -22,12 +32,21 @@ export class HeadKeeper {
     return readHead(this.#host.disk, this.#folder.head, this.#folder.id);
   }
 
-  /** Rejects `durability_unknown` where an unsure note of this boot and this mount stands. */
-  async refuseUnsure(record: HeadRecord | undefined, file: UnsureNote["file"]): Promise<void> {
+  /** The note that bytes of this file are unsure, where it is of this boot and this mount. */
+  async unsureNote(
+    record: HeadRecord | undefined,
+    file: UnsureNote["file"],
+  ): Promise<UnsureNote | undefined> {
     const note = record?.unsure?.find((one) => one.file === file);
-    if (note === undefined) return;
+    if (note === undefined) return undefined;
     const { boot, mount } = await this.#here();
-    if (note.boot !== boot || note.mount !== mount) return;
+    return note.boot === boot && note.mount === mount ? note : undefined;
+  }
+
+  /** Rejects `durability_unknown` where such a note stands. */
+  async refuseUnsure(record: HeadRecord | undefined, file: UnsureNote["file"]): Promise<void> {
+    const note = await this.unsureNote(record, file);
+    if (note === undefined) return;
     const { id } = this.#folder;
     throw new HoldfastError(
       "durability_unknown",
@@ -36,45 +55,82 @@ export class HeadKeeper {
     );
   }
 
-  /** Notes that the bytes of a file from `size` on are unsure, or takes the note back. */
-  async note(file: UnsureNote["file"], size: number | undefined): Promise<void> {
+  /** Where the writers of one file note that bytes are unsure. */
+  unsureBytes(file: UnsureNote["file"]): UnsureBytes {
+    return { note: (size) => this.#note(file, size), clear: () => this.#clear(file) };
+  }
+
+  /** Records a clean end of the log. Rejects with a DiskError, by which nothing but evidence is lost. */
+  async recordEnd(head: ChainHead, bytes: number): Promise<void> {
+    const { boot, mount } = await this.#here();
+    await this.#change((found) => {
+      // The log's own note is settled by whoever could append to it.
+      const isQueues = (one: UnsureNote) => one.file === "queue" && one.boot === boot && one.mount === mount;
+      const { seq, sum, epoch } = head;
+      const unsure = (found?.unsure ?? []).filter(isQueues);
+      return { v: 1, ses: this.#folder.id, seq, sum, bytes, epoch, unsure };
+    });
+  }
+
+  async #note(file: UnsureNote["file"], size: number): Promise<void> {
     try {
-      const found = (await this.read()) ?? this.#unknown();
-      const others = (found.unsure ?? []).filter((one) => one.file !== file);
-      const own = size === undefined ? [] : [{ file, size, ...(await this.#here()) }];
-      await writeHead(this.#host.disk, this.#folder.head, { ...found, unsure: [...others, ...own] });
+      const here = await this.#here();
+      await this.#change((found = this.#nothing()) => {
+        const others = (found.unsure ?? []).filter((one) => one.file !== file);
+        return { ...found, unsure: [...others, { file, size, ...here }] };
+      });
     } catch (error) {
-      // The disk fails already; the writer that asked for the note ends whether or not it could be written.
+      // The disk fails already; the writer that asked for the note goes on only where the bytes can be cut.
       if (!isDiskError(error)) throw error;
     }
   }
 
-  /** Records a clean end; keeps the queue's note, if it is of this boot and mount. */
-  async recordEnd(head: ChainHead, bytes: number): Promise<void> {
-    const { boot, mount } = await this.#here();
-    const kept = (await this.read())?.unsure?.filter(
-      (note) => note.file === "queue" && note.boot === boot && note.mount === mount,
-    );
-    const { seq, sum, epoch } = head;
-    const record: HeadRecord = {
-      v: 1,
-      ses: this.#folder.id,
-      seq,
-      sum,
-      bytes,
-      epoch,
-      ...(kept && { unsure: kept }),
-    };
-    await writeHead(this.#host.disk, this.#folder.head, record);
+  async #clear(file: UnsureNote["file"]): Promise<void> {
+    await this.#change((found) => {
+      const notes = found?.unsure ?? [];
+      const others = notes.filter((one) => one.file !== file);
+      return found === undefined || others.length === notes.length ? undefined : { ...found, unsure: others };
+    });
   }
 
-  /** Where nothing is known of the log: a position that every log has. */
-  #unknown(): HeadRecord {
+  async #change(change: (found: HeadRecord | undefined) => HeadRecord | undefined): Promise<void> {
+    const lock = await this.#lock();
+    try {
+      const record = change(await this.read());
+      if (record !== undefined) await writeHead(this.#host.disk, this.#folder.head, record);
+    } finally {
+      await lock?.release();
+    }
+  }
+
+  /** Undefined where it cannot be had: a note that may be lost is better than none. */
+  async #lock(): Promise<HeldLock | undefined> {
+    const { locks, clock } = this.#host;
+    const until = clock.monotonicMs() + lockForMs;
+    for (;;) {
+      try {
+        const lock = await locks.tryLock(this.#folder.head);
+        if (lock !== undefined) return lock;
+      } catch (error) {
+        if (!isDiskError(error)) throw error;
+        return undefined;
+      }
+      if (clock.monotonicMs() >= until) return undefined;
+      await clock.sleep(pauseMs);
+    }
+  }
+
+  /** Where nothing is known of the log. */
+  #nothing(): HeadRecord {
     return { v: 1, ses: this.#folder.id, seq: -1, sum: zeroSum, bytes: 0, epoch: 0 };
   }
 
   async #here(): Promise<{ boot: string; mount: string }> {
     const { mountId } = await this.#host.disk.fileSystem(this.#folder.root);
-    return { boot: this.#host.processes.self.bootId, mount: mountId };
+    return { boot: short(this.#host.processes.self.bootId), mount: short(mountId) };
   }
+}
+
+function short(name: string): string {
+  return name.length <= placeCharactersMax ? name : sha256(name).slice(0, placeCharactersMax);
 }

@@ -1,9 +1,10 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Host } from "../host/index.ts";
-import { HoldfastError } from "../model/errors.ts";
+import { isDiskError } from "../host/index.ts";
 import type {
   EpochRaised,
   Fact,
+  Message,
   OpaqueFact,
   Repaired,
   RollbackAccepted,
@@ -12,18 +13,22 @@ import type {
 import type { Appended } from "./appender.ts";
 import { Appender } from "./appender.ts";
 import type { Blobs } from "./blobs.ts";
+import { findMessage } from "./find-message.ts";
 import type { HeadRecord } from "./head-file.ts";
-import { judgeHead } from "./head-file.ts";
 import { HeadKeeper } from "./head-keeper.ts";
+import { judgeEnd } from "./judge-end.ts";
 import type { Lease } from "./lease.ts";
-import { releaseLease, takeLease } from "./lease.ts";
+import { releaseLease, requireFolder, takeLease } from "./lease.ts";
 import { QueueFile } from "./queue-file.ts";
-import type { VisitQueue } from "./queue-file.ts";
 import type { History, HistorySource, VisitCommit } from "./read-log.ts";
 import { readStrictly } from "./read-log.ts";
+import type { VisitQueue } from "./read-queue.ts";
+import { readQueue } from "./read-queue.ts";
 import type { SessionFolder } from "./session-folder.ts";
 import type { StoreIdentity } from "./state-directory.ts";
 import { recoverTail } from "./tail-recovery.ts";
+import type { AppendTurns } from "./turns.ts";
+import { onStorage } from "./write-errors.ts";
 
 /**
  * A session whose lease this process holds: the only appender of its log (A4). Taking it is
@@ -59,7 +64,10 @@ export interface HeldSession {
   readonly epoch: number;
   readonly blobs: Blobs;
   readonly queue: QueueFile;
-  /** Appends one line to the log; see {@link Appender.append}. */
+  /**
+   * Appends one line to the log; see {@link Appender.append}. Facts that begin with a message which is there already
+   * write nothing and resolve to the line that holds it; rejects `message_id_conflict` where its content is another.
+   */
   append(facts: readonly Fact[]): Promise<Appended>;
   /** The sum of the accepted line `seq`; undefined beyond the head. */
   sumAt(seq: number): string | undefined;
@@ -68,7 +76,7 @@ export interface HeldSession {
   readonly trash: string;
   /**
    * Lets go in good order, if `mayLetGo` (asked under the append lock, the queue folded) says so; resolves to whether
-   * it did.
+   * it did. Not asked where the session is being deleted. After a rejection the session is still held.
    */
   release(mayLetGo: () => boolean): Promise<boolean>;
   /** Lets go without a word, as a death would. */
@@ -80,20 +88,36 @@ export interface SessionPlace {
   readonly host: Host;
   readonly folder: SessionFolder;
   readonly recoveryDirectory: string;
+  readonly turns: AppendTurns;
   readonly blobs: Blobs;
   source(): Promise<HistorySource>;
 }
 
-/** Takes the lease. Rejects `busy`, `deleted`, `log_damaged`, `rolled_back`, `durability_unknown` or a storage error. */
+/**
+ * Takes the lease. Rejects `not_found`, `busy`, `deleted`, `log_damaged`, `rolled_back`, `durability_unknown` or a
+ * storage error.
+ */
 export async function holdSession(place: SessionPlace, options: TakeOptions): Promise<HeldSession> {
   const { host, folder } = place;
+  await requireFolder(host, folder);
   const lease = await takeLease(host, folder);
   try {
-    return await openHeld(place, options, lease);
+    return await onStorage(folder.root, () => openHeld(place, options, lease));
   } catch (error) {
     await releaseLease(lease);
     throw error;
   }
+}
+
+interface Opening {
+  readonly place: SessionPlace;
+  readonly options: TakeOptions;
+  readonly lease: Lease;
+  readonly keeper: HeadKeeper;
+  readonly source: HistorySource;
+  readonly history: History;
+  readonly head: HeadRecord | undefined;
+  readonly watched: Watched;
 }
 
 async function openHeld(place: SessionPlace, options: TakeOptions, lease: Lease): Promise<HeldSession> {
@@ -101,43 +125,59 @@ async function openHeld(place: SessionPlace, options: TakeOptions, lease: Lease)
   const keeper = new HeadKeeper(host, folder);
   const head = await keeper.read();
   await keeper.refuseUnsure(head, "log");
-  const watched = watchStores(options.visit);
+  const watched = watchHistory(options.visit);
   const source = await place.source();
   const history = await readStrictly(source, watched.visit);
-  const rollback = await judgeEnd({ place, history, head, accepted: watched.accepted, options });
+  const { accepted } = watched;
+  const { acceptRollback } = options;
+  const rollback = await judgeEnd(host, { folder, history, head, accepted, acceptRollback });
   await options.accept?.();
-  const guard = { path: lease.lock.path, inode: lease.lock.inode };
   const repaired = await recoverTail({
-    disk: host.disk,
-    ids: host.ids,
+    host,
     session: folder.id,
+    file: "log",
     path: folder.log,
     end: history.scan.end,
     remainder: history.remainder,
-    guard,
+    guard: lease.lock,
+    unsure: keeper.unsureBytes("log"),
     recoveryDirectory: place.recoveryDirectory,
   });
-  // A completed line is folded by the appender's first look, so the epoch is counted from there.
+  const repairs = [...(options.repaired ?? []), ...(repaired === undefined ? [] : [repaired])];
+  const opening = { place, options, lease, keeper, source, history, head, watched };
+  return await raiseEpoch(opening, [...repairs, ...rollback]);
+}
+
+/** Opens the log for append and writes the first line of a new epoch, with `facts` about what was found. */
+async function raiseEpoch(opening: Opening, facts: readonly Fact[]): Promise<HeldSession> {
+  const { place, options, lease, keeper, source, history, watched } = opening;
+  const { host, folder } = place;
+  // Whoever made the session may have died before its name was durable; a second line says that it is.
+  if (history.scan.head.seq <= 0) await host.disk.syncDirectory(dirname(folder.root));
   const file = await host.disk.open(folder.log, "append");
+  // A completed line is folded by the appender's first look, so the epoch is counted from there.
   let epoch = Number.MAX_SAFE_INTEGER;
   const appender = new Appender({
     disk: host.disk,
     file,
     scan: history.scan,
     counters: history.counters,
-    guard,
+    guard: lease.lock,
+    unsure: keeper.unsureBytes("log"),
     epoch: () => epoch,
-    noteUnsure: (size) => keeper.note("log", size),
-    accepted: (commit, offset) => watched.visit(commit, { own: true, offset }),
+    accepted: (commit, offset) => {
+      noteMessage(history.messages, commit.facts);
+      watched.visit(commit, { own: true, offset });
+    },
+    find: (line) => onStorage(folder.log, () => findMessage(source, history.messages, line)),
   });
   try {
     await appender.catchUp();
-    epoch = appender.scan.head.epoch + 1;
+    epoch = (await highestEpoch(opening)) + 1;
     const raised = epochRaised(host, options);
-    const repairs = [...(options.repaired ?? []), ...(repaired === undefined ? [] : [repaired])];
-    const facts = [raised, ...movedFact(watched.store(), options), ...repairs, ...rollback];
-    await appender.append(facts, { epoch, at: host.clock.now() });
-    if (rollback.length > 0) await keeper.recordEnd(appender.scan.head, appender.scan.end);
+    const line = [raised, ...movedFact(watched.store(), options), ...facts];
+    await appender.append(line, { epoch, at: host.clock.now() });
+    if (facts.some((fact) => fact.kind === "rollback.accepted")) await recordEnd(keeper, appender);
     return heldSession({ place, options, lease, appender, keeper, raised, epoch });
   } catch (error) {
     await appender.close();
@@ -145,12 +185,32 @@ async function openHeld(place: SessionPlace, options: TakeOptions, lease: Lease)
   }
 }
 
-/** Follows which store held the session last, and which heads were accepted as gone. */
-function watchStores(visit: VisitCommit): {
-  visit: VisitCommit;
+/**
+ * The queue and `head` count as well: a log that was rolled back knows a lower epoch than they do, and a holder below
+ * the queue's would be taken for a stale one.
+ */
+async function highestEpoch({ place, history, head }: Opening): Promise<number> {
+  const queue = await readQueue(place.host, place.folder, () => undefined);
+  return Math.max(history.scan.head.epoch, queue.scan.head.epoch, head?.epoch ?? 0);
+}
+
+/** `head` is evidence: without it a clean end is as clean, and only a later rollback may go unnoticed. */
+async function recordEnd(keeper: HeadKeeper, appender: Appender): Promise<void> {
+  try {
+    await keeper.recordEnd(appender.scan.head, appender.scan.end);
+  } catch (error) {
+    if (!isDiskError(error)) throw error;
+  }
+}
+
+interface Watched {
+  readonly visit: VisitCommit;
   store(): string | undefined;
-  accepted: RollbackAccepted[];
-} {
+  readonly accepted: RollbackAccepted[];
+}
+
+/** Follows which store held the session last, and which heads were accepted as gone. */
+function watchHistory(visit: VisitCommit): Watched {
   let store: string | undefined;
   const accepted: RollbackAccepted[] = [];
   return {
@@ -166,39 +226,8 @@ function watchStores(visit: VisitCommit): {
   };
 }
 
-/** Compares the log's end with `head`; resolves to the fact of a rollback that a person accepts here. */
-async function judgeEnd(context: {
-  place: SessionPlace;
-  history: History;
-  head: HeadRecord | undefined;
-  accepted: readonly RollbackAccepted[];
-  options: TakeOptions;
-}): Promise<RollbackAccepted[]> {
-  const { place, history, head, accepted, options } = context;
-  const { folder, host } = place;
-  const fileBytes = (await host.disk.stat(folder.log))?.size ?? 0;
-  const { scan } = history;
-  const log = { sumAt: (seq: number) => scan.sums.at(seq), lastSeq: scan.head.seq, fileBytes };
-  const verdict = judgeHead(head, log, accepted);
-  if (verdict === "good" || head === undefined) return [];
-  if (verdict === "log_damaged") {
-    throw new HoldfastError(
-      "log_damaged",
-      `${folder.log}: byte ${scan.end}: lines up to seq ${head.seq} were known`,
-      {
-        hint: `What is intact can be read: holdfast session show ${folder.id}`,
-        at: { file: folder.log, line: scan.lines + 1, offset: scan.end },
-      },
-    );
-  }
-  if (options.acceptRollback) return [{ kind: "rollback.accepted", seq: head.seq, sum: head.sum }];
-  throw new HoldfastError(
-    "rolled_back",
-    `the log of session ${folder.id} ends at seq ${scan.head.seq}, but seq ${head.seq} was known to be on disk`,
-    {
-      hint: `If the older state is meant, go on from it with: holdfast resume ${folder.id} --accept-rollback`,
-    },
-  );
+function noteMessage(known: Set<string>, facts: readonly (Fact | OpaqueFact)[]): void {
+  for (const fact of facts) if (fact.kind === "message") known.add((fact as Message).id);
 }
 
 function epochRaised(host: Host, options: TakeOptions): EpochRaised {
@@ -225,21 +254,24 @@ function heldSession(context: {
   epoch: number;
 }): HeldSession {
   const { place, options, lease, appender, keeper, raised, epoch } = context;
-  const { host, folder } = place;
+  const { host, folder, recoveryDirectory, turns } = place;
   const queue = new QueueFile({
     host,
     folder,
     keeper,
-    recoveryDirectory: place.recoveryDirectory,
+    recoveryDirectory,
+    turns,
     visit: options.visitQueue,
     holder: { epoch, raised },
   });
-  const append = (facts: readonly (Fact | OpaqueFact)[]) =>
-    appender.append(facts, { epoch, at: host.clock.now() });
+  const append = (facts: readonly Fact[]) => appender.append(facts, { epoch, at: host.clock.now() });
   const close = async () => {
-    await queue.close();
-    await appender.close();
-    await releaseLease(lease);
+    try {
+      await queue.close();
+      await appender.close();
+    } finally {
+      await releaseLease(lease);
+    }
   };
   return {
     id: folder.id,
@@ -251,17 +283,17 @@ function heldSession(context: {
     spool: (operation) => join(folder.spools, operation),
     trash: folder.trash,
     release: async (mayLetGo) => {
-      const released = await queue.transact(async () => {
-        if (!mayLetGo()) return false;
+      const letGo = async ({ deleted }: { deleted: boolean }): Promise<boolean> => {
+        if (!deleted && !mayLetGo()) return false;
         await append([{ kind: "lease.released" }]);
-        await keeper.recordEnd(appender.scan.head, appender.scan.end);
+        await recordEnd(keeper, appender);
+        await appender.close();
+        // Before the append lock: who admits after us must find nobody, or we would have seen what he admitted.
         await releaseLease(lease);
         return true;
-      });
-      if (released) {
-        await queue.close();
-        await appender.close();
-      }
+      };
+      const released = await queue.transact(letGo, { evenDeleted: true });
+      if (released) await queue.close();
       return released;
     },
     abandon: close,

@@ -1,18 +1,24 @@
+import { dirname } from "node:path";
 import type { HeldLock, Host } from "../host/index.ts";
 import { isDiskError, isUtf8, utf8Bytes, utf8Text } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import { readWhole } from "./files.ts";
 import type { SessionFolder } from "./session-folder.ts";
+import { onStorage } from "./write-errors.ts";
 
 /**
  * The lease: a kernel lock on `lease`, and one on `alive` for probes. Only a would-be holder touches `lease`, so that a
  * probe never takes it away from one. What the file says about its owner is for messages and decides nothing.
  */
 
-const takeForMs = 250;
-const appendForMs = 2000;
-const pauseMs = 10;
+const leaseForMs = 250;
+const aliveForMs = 2000;
+/** How long an appender waits for the queue, its turn in this process included. */
+export const appendForMs = 2000;
+/** Between two attempts; short enough to find a gap between others that come and go. */
+const pauseMs = 1;
 const ownerBytesMax = 1024;
+const ownerTextBytes = 255;
 
 /** The locks of a holder. */
 export interface Lease {
@@ -20,16 +26,16 @@ export interface Lease {
   readonly alive: HeldLock;
 }
 
-/** Takes the lease, trying for 250 ms. Rejects `busy`, naming the owner, or `deleted`. */
+/** Takes the lease, trying for 250 ms. Rejects `busy`, naming the owner, `deleted`, `not_found` or a storage error. */
 export async function takeLease(host: Host, folder: SessionFolder): Promise<Lease> {
-  const lock = await retry(host, takeForMs, () => host.locks.tryLock(folder.lease));
+  const lock = await retry(host, leaseForMs, () => tryLock(host, folder, folder.lease));
   if (lock === undefined) throw await busy(host, folder);
   try {
     await refuseDeleted(host, folder);
     await writeOwner(host, folder);
     // A probe shares it for a moment, again and again where somebody lists in a loop.
-    const alive = await retry(host, appendForMs, () => host.locks.tryLock(folder.alive));
-    if (alive === undefined) throw await busy(host, folder);
+    const alive = await retry(host, aliveForMs, () => tryLock(host, folder, folder.alive));
+    if (alive === undefined) throw probed(folder);
     return { lock, alive };
   } catch (error) {
     await lock.release();
@@ -39,8 +45,11 @@ export async function takeLease(host: Host, folder: SessionFolder): Promise<Leas
 
 /** Lets go of the lease. */
 export async function releaseLease(lease: Lease): Promise<void> {
-  await lease.alive.release();
-  await lease.lock.release();
+  try {
+    await lease.alive.release();
+  } finally {
+    await lease.lock.release();
+  }
 }
 
 /** True where somebody holds the session. Reads only; never touches `lease`, never creates a file. */
@@ -56,21 +65,55 @@ export async function isHeld(host: Pick<Host, "locks">, folder: SessionFolder): 
   }
 }
 
-/** Takes the queue's append lock, waiting at most 2 s. Rejects `busy` or `deleted`. */
-export async function takeAppendLock(host: Host, folder: SessionFolder): Promise<HeldLock> {
-  const lock = await retry(host, appendForMs, () => host.locks.tryLock(folder.append));
-  if (lock === undefined) {
-    throw new HoldfastError("busy", `the queue of session ${folder.id} is being written by another process`, {
-      hint: "Run the same command again.",
-    });
-  }
-  try {
-    await refuseDeleted(host, folder);
-    return lock;
-  } catch (error) {
-    await lock.release();
-    throw error;
-  }
+/**
+ * Takes the queue's append lock, trying until `untilMs` on the monotonic clock and at least once. Rejects `busy`,
+ * `not_found` or a storage error.
+ */
+export async function takeAppendLock(host: Host, folder: SessionFolder, untilMs: number): Promise<HeldLock> {
+  const forMs = untilMs - host.clock.monotonicMs();
+  const lock = await retry(host, forMs, () => tryLock(host, folder, folder.append));
+  if (lock !== undefined) return lock;
+  throw new HoldfastError("busy", `the queue of session ${folder.id} is being written by another process`, {
+    hint: "Run the same command again.",
+  });
+}
+
+/** True where the session is being deleted, or was. Asked under a lock, before anything is written. */
+export async function isDeleted(host: Host, folder: SessionFolder): Promise<boolean> {
+  return (await onStorage(folder.tombstone, () => host.disk.statLink(folder.tombstone))) !== undefined;
+}
+
+/** Rejects `deleted` where {@link isDeleted}. */
+export async function refuseDeleted(host: Host, folder: SessionFolder): Promise<void> {
+  if (await isDeleted(host, folder)) throw deleted(folder);
+}
+
+/** The typed error for a session that is being deleted, or was. */
+export function deleted(folder: SessionFolder): HoldfastError {
+  return new HoldfastError("deleted", `session ${folder.id} was deleted`);
+}
+
+/** Rejects `not_found`, or `deleted`, where the session has no folder. */
+export async function requireFolder(host: Host, folder: SessionFolder): Promise<void> {
+  const stat = await onStorage(folder.root, () => host.disk.stat(folder.root));
+  if (stat?.kind === "directory") return;
+  await refuseDeleted(host, folder);
+  const directory = dirname(dirname(folder.root));
+  throw new HoldfastError("not_found", `there is no session ${folder.id} in ${directory}`, {
+    hint: "See which there are with: holdfast session list",
+  });
+}
+
+async function tryLock(host: Host, folder: SessionFolder, path: string): Promise<HeldLock | undefined> {
+  return await onStorage(path, async () => {
+    try {
+      return await host.locks.tryLock(path);
+    } catch (error) {
+      // The lock file is made where it is missing, so what is missing is the folder.
+      if (isDiskError(error, "ENOENT", "ENOTDIR")) await requireFolder(host, folder);
+      throw error;
+    }
+  });
 }
 
 async function retry(
@@ -82,18 +125,14 @@ async function retry(
   for (;;) {
     const lock = await attempt();
     if (lock !== undefined || host.clock.monotonicMs() >= until) return lock;
-    await host.clock.sleep(pauseMs + ((host.ids.random(1)[0] ?? 0) % pauseMs));
+    // Not in step with whoever comes and goes at a steady pace.
+    await host.clock.sleep(pauseMs + ((host.ids.random(1)[0] ?? 0) % 2));
   }
-}
-
-async function refuseDeleted(host: Host, folder: SessionFolder): Promise<void> {
-  if ((await host.disk.statLink(folder.tombstone)) === undefined) return;
-  throw new HoldfastError("deleted", `session ${folder.id} was deleted`);
 }
 
 async function writeOwner(host: Host, folder: SessionFolder): Promise<void> {
   const { pid, host: name } = host.processes.self;
-  const text = JSON.stringify({ pid, host: name }).padEnd(255, " ");
+  const text = JSON.stringify({ pid, host: name }).padEnd(ownerTextBytes, " ");
   try {
     const file = await host.disk.open(folder.lease, "update");
     try {
@@ -115,16 +154,25 @@ async function busy(host: Host, folder: SessionFolder): Promise<HoldfastError> {
   });
 }
 
+function probed(folder: SessionFolder): HoldfastError {
+  return new HoldfastError("busy", `other processes look at session ${folder.id} without a pause`, {
+    hint: "Run the same command again.",
+  });
+}
+
 async function readOwner(
   host: Host,
   folder: SessionFolder,
 ): Promise<{ pid: number; host: string } | undefined> {
-  const bytes = await readWhole(host.disk, folder.lease, ownerBytesMax);
-  if (bytes === undefined || bytes.length === 0 || !isUtf8(bytes)) return undefined;
   try {
-    return JSON.parse(utf8Text(bytes)) as { pid: number; host: string };
+    const bytes = await readWhole(host.disk, folder.lease, ownerBytesMax);
+    if (bytes === undefined || !isUtf8(bytes)) return undefined;
+    const owner = JSON.parse(utf8Text(bytes)) as { pid?: unknown; host?: unknown } | null;
+    if (typeof owner?.pid !== "number" || typeof owner.host !== "string") return undefined;
+    return { pid: owner.pid, host: owner.host };
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
+    // It only names somebody; what cannot be read names nobody.
+    if (error instanceof SyntaxError || isDiskError(error)) return undefined;
     throw error;
   }
 }

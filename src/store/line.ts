@@ -1,4 +1,5 @@
 import { latin1Text, sha256, utf8Bytes, utf8Text } from "../host/index.ts";
+import { isId } from "../model/ids.ts";
 import type { Fact, OpaqueFact } from "../model/facts.ts";
 
 /**
@@ -17,19 +18,12 @@ export const lineBytesMax = 1_048_576;
 export const zeroSum = "0".repeat(32);
 
 const newline = 0x0a;
+const sessionIdLength = 30;
+const hexPattern = /^[0-9a-f]{32}$/;
 /** From `,"prev"` to the newline. */
 const tailBytes = 85;
 /** From `,"sum"` to the newline. */
 const sumBytes = 43;
-/** No envelope head is longer: nine names, eight numbers of 16 digits, one id. */
-const headBytesMax = 256;
-
-const number = "(0|[1-9][0-9]{0,15})";
-const headPattern = new RegExp(
-  `^\\{"v":${number},"ses":"(ses_[0-7][0-9a-hjkmnp-tv-z]{25})","seq":${number},"epoch":${number},"at":${number}` +
-    `,"rec":${number},"rev":${number},"msgs":${number},"row":${number},"facts":\\[`,
-);
-const tailPattern = /^,"prev":"([0-9a-f]{32})","sum":"([0-9a-f]{32})"\}\n$/;
 
 /** What stands around the facts of a line. */
 export interface Envelope {
@@ -63,48 +57,97 @@ export function encodeLine(envelope: EnvelopeInput, facts: readonly (Fact | Opaq
 
 /** The envelope of one line that verifies (grammar and sum), or undefined. `line` includes its newline. */
 export function readEnvelope(line: Uint8Array): Envelope | undefined {
-  const length = line.length;
-  if (length > lineBytesMax || length < tailBytes || line[length - 1] !== newline) return undefined;
-  const head = headPattern.exec(latin1Text(line, 0, Math.min(headBytesMax, length - tailBytes)));
-  const tail = tailPattern.exec(latin1Text(line, length - tailBytes, length));
-  if (head === null || tail === null) return undefined;
-  const factsStart = head[0].length - 1;
+  const { length } = line;
+  if (length > lineBytesMax || length <= tailBytes || line[length - 1] !== newline) return undefined;
   const factsEnd = length - tailBytes;
-  if (factsEnd <= factsStart + 1 || line[factsEnd - 1] !== 0x5d) return undefined;
-  if (sumOf(line.subarray(0, length - sumBytes)) !== tail[2]) return undefined;
-  const numberAt = (group: number) => Number(head[group]);
-  const envelope = {
-    v: numberAt(1),
-    ses: head[2] as string,
-    seq: numberAt(3),
-    epoch: numberAt(4),
-    at: numberAt(5),
-    rec: numberAt(6),
-    rev: numberAt(7),
-    msgs: numberAt(8),
-    row: numberAt(9),
-    prev: tail[1] as string,
-    sum: tail[2],
-    factsStart,
-    factsEnd,
-  };
-  return holdsOnlySafeNumbers(envelope) ? envelope : undefined;
+  const head = new HeadReader(line.subarray(0, factsEnd));
+  const v = head.numberAfter('{"v":');
+  const ses = head.sessionAfter(',"ses":"');
+  const seq = head.numberAfter('","seq":');
+  const epoch = head.numberAfter(',"epoch":');
+  const at = head.numberAfter(',"at":');
+  const rec = head.numberAfter(',"rec":');
+  const rev = head.numberAfter(',"rev":');
+  const msgs = head.numberAfter(',"msgs":');
+  const row = head.numberAfter(',"row":');
+  const factsStart = head.positionAfter(',"facts":[') - 1;
+  if (head.failed || factsEnd <= factsStart + 1 || line[factsEnd - 1] !== 0x5d) return undefined;
+  const tail = readTail(latin1Text(line, factsEnd, length));
+  if (tail === undefined || sumOf(line.subarray(0, length - sumBytes)) !== tail.sum) return undefined;
+  return { v, ses, seq, epoch, at, rec, rev, msgs, row, ...tail, factsStart, factsEnd };
+}
+
+/** Reads the members before the facts, byte by byte: each line of each log passes here. */
+class HeadReader {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+  failed = false;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  /** The position after `literal`, which must come next. */
+  positionAfter(literal: string): number {
+    for (let index = 0; index < literal.length; index++) {
+      if (this.#bytes[this.#at++] !== literal.charCodeAt(index)) this.failed = true;
+    }
+    return this.#at;
+  }
+
+  /** `0` or up to 16 digits without a leading zero, at most 2^53 - 1. */
+  numberAfter(literal: string): number {
+    const start = this.positionAfter(literal);
+    let value = 0;
+    for (;;) {
+      const digit = (this.#bytes[this.#at] ?? 0) - 0x30;
+      if (!(digit >= 0 && digit <= 9)) break;
+      value = value * 10 + digit;
+      this.#at++;
+    }
+    const digits = this.#at - start;
+    const startsWell = digits === 1 || this.#bytes[start] !== 0x30;
+    if (digits < 1 || digits > 16 || !startsWell || value > Number.MAX_SAFE_INTEGER) this.failed = true;
+    return value;
+  }
+
+  sessionAfter(literal: string): string {
+    const start = this.positionAfter(literal);
+    this.#at += sessionIdLength;
+    const text = latin1Text(this.#bytes, start, Math.min(this.#at, this.#bytes.length));
+    if (!isId("ses", text)) this.failed = true;
+    return text;
+  }
+}
+
+/** `,"prev":"` 32 hex digits `","sum":"` 32 hex digits `"}` and the newline. The sum is compared by its reader. */
+function readTail(text: string): { prev: string; sum: string } | undefined {
+  const prev = text.slice(9, 41);
+  const sum = text.slice(50, 82);
+  return text === `,"prev":"${prev}","sum":"${sum}"}\n` && hexPattern.test(prev) ? { prev, sum } : undefined;
 }
 
 /** True where the first fact is `epoch.raised`; looks at the bytes alone. */
 export function raisesEpoch(line: Uint8Array, envelope: Envelope): boolean {
-  const start = latin1Text(line, envelope.factsStart, Math.min(envelope.factsEnd, envelope.factsStart + 64));
+  const { factsStart, factsEnd } = envelope;
+  // As we write it, one byte of the kind tells most lines apart.
+  if (line[factsStart + canonicalKind.length] !== 0x65 && startsCanonically(line, factsStart)) return false;
+  const start = latin1Text(line, factsStart, Math.min(factsEnd, factsStart + 64));
   return /^\[\s*\{\s*"kind"\s*:\s*"epoch\.raised"/.test(start);
+}
+
+const canonicalKind = '[{"kind":"';
+
+function startsCanonically(line: Uint8Array, factsStart: number): boolean {
+  for (let index = 0; index < canonicalKind.length; index++) {
+    if (line[factsStart + index] !== canonicalKind.charCodeAt(index)) return false;
+  }
+  return true;
 }
 
 /** The text of the facts: a JSON array, not yet parsed. The caller has checked that the line is UTF-8. */
 export function factsText(line: Uint8Array, envelope: Envelope): string {
   return utf8Text(line, envelope.factsStart, envelope.factsEnd);
-}
-
-function holdsOnlySafeNumbers(envelope: Envelope): boolean {
-  const { v, seq, epoch, at, rec, rev, msgs, row } = envelope;
-  return [v, seq, epoch, at, rec, rev, msgs, row].every(Number.isSafeInteger);
 }
 
 function sumOf(bytes: Uint8Array): string {

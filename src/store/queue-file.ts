@@ -1,20 +1,18 @@
 import { dirname } from "node:path";
-import type { DiskFile, HeldLock, Host } from "../host/index.ts";
+import type { HeldLock, Host } from "../host/index.ts";
 import { isDiskError } from "../host/index.ts";
-import type { Commit } from "../model/commit.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { EpochRaised, Fact, Repaired } from "../model/facts.ts";
 import type { Appended } from "./appender.ts";
-import { Appender, storageError } from "./appender.ts";
-import { emptyHead, SumHistory } from "./chain.ts";
+import { Appender } from "./appender.ts";
 import type { HeadKeeper } from "./head-keeper.ts";
-import { takeAppendLock } from "./lease.ts";
-import { zeroSum } from "./line.ts";
-import { commitOf, parseFacts } from "./read-facts.ts";
-import type { Damage, Remainder, ScannedLine, ScanState } from "./scan.ts";
-import { scanLines } from "./scan.ts";
+import { appendForMs, deleted, isDeleted, takeAppendLock } from "./lease.ts";
+import { damagedQueue, emptyQueue, type VisitQueue } from "./read-queue.ts";
+import type { Remainder, ScanState } from "./scan.ts";
 import type { SessionFolder } from "./session-folder.ts";
 import { recoverTail } from "./tail-recovery.ts";
+import type { AppendTurns } from "./turns.ts";
+import { onStorage } from "./write-errors.ts";
 
 /**
  * The queue: appended under its own lock by anybody, in lines of the same format with a chain of their own. A line of
@@ -22,12 +20,11 @@ import { recoverTail } from "./tail-recovery.ts";
  * first line of its epoch. An absent queue is an empty one.
  */
 
-/** Takes each accepted line of the queue in order. */
-export type VisitQueue = (commit: Commit) => void;
-
-/** What may be done under the append lock. */
+/** What may be done under the append lock. Ends when the work given to {@link QueueFile.transact} has ended. */
 export interface QueueTransaction {
-  /** Appends one line. Resolves when it is acknowledged. */
+  /** True where the session is being deleted: then nothing may be appended. */
+  readonly deleted: boolean;
+  /** Appends one line. Resolves when it is acknowledged; rejects like {@link Appender.append}. */
   append(facts: readonly Fact[]): Promise<Appended>;
 }
 
@@ -35,8 +32,6 @@ interface OpenQueue {
   readonly appender: Appender;
   /** Inode of the lock under which it was opened. */
   readonly lock: string;
-  /** What the next line must say about the tail. */
-  repaired?: Repaired;
 }
 
 /** The queue's writer of one process. */
@@ -45,18 +40,22 @@ export class QueueFile {
   readonly #folder: SessionFolder;
   readonly #keeper: HeadKeeper;
   readonly #recoveryDirectory: string;
+  readonly #turns: AppendTurns;
   readonly #visit: VisitQueue;
   /** The holder's epoch and the fact that raises it; absent for anybody else. */
   readonly #holder: { epoch: number; raised: EpochRaised } | undefined;
-  #open: OpenQueue | undefined;
   readonly #seen: ScanState;
-  #turn: Promise<unknown> = Promise.resolve();
+  #open: OpenQueue | undefined;
+  #closed = false;
+  /** What the next line must say about the tail. */
+  #repaired: Repaired | undefined;
 
   constructor(options: {
     host: Host;
     folder: SessionFolder;
     keeper: HeadKeeper;
     recoveryDirectory: string;
+    turns: AppendTurns;
     visit: VisitQueue;
     holder?: { epoch: number; raised: EpochRaised };
   }) {
@@ -64,6 +63,7 @@ export class QueueFile {
     this.#folder = options.folder;
     this.#keeper = options.keeper;
     this.#recoveryDirectory = options.recoveryDirectory;
+    this.#turns = options.turns;
     this.#visit = options.visit;
     this.#holder = options.holder;
     this.#seen = emptyQueue(options.folder.id);
@@ -71,43 +71,65 @@ export class QueueFile {
 
   /**
    * Runs `work` under the append lock, after all that others appended was visited. One at a time in this process.
-   * Rejects `busy` after 2 s, `deleted`, `queue_damaged`, `durability_unknown` or a storage error.
+   * Rejects `busy` after 2 s, `queue_damaged`, `durability_unknown`, `fenced` or a storage error; `deleted` where the
+   * session is being deleted, unless `evenDeleted`.
    */
-  transact<T>(work: (transaction: QueueTransaction) => Promise<T>): Promise<T> {
-    const result = this.#turn.then(() => this.#transactNow(work));
-    // The next in line starts after this one, whichever way it ended; its own caller sees its failure.
-    this.#turn = result.then(
-      () => undefined,
-      () => undefined,
-    );
-    return result;
+  transact<T>(
+    work: (transaction: QueueTransaction) => Promise<T>,
+    options: { evenDeleted?: boolean } = {},
+  ): Promise<T> {
+    const untilMs = this.#host.clock.monotonicMs() + appendForMs;
+    return this.#turns.run(this.#folder.queue, async () => {
+      const lock = await takeAppendLock(this.#host, this.#folder, untilMs);
+      try {
+        return await this.#transactNow(lock, work, options.evenDeleted ?? false);
+      } finally {
+        await lock.release();
+      }
+    });
   }
 
+  /** Ends the writer; waits for what it is doing. */
   async close(): Promise<void> {
-    await this.#open?.appender.close();
-    this.#open = undefined;
+    this.#closed = true;
+    await this.#turns.run(this.#folder.queue, async () => this.#open?.appender.close());
   }
 
-  async #transactNow<T>(work: (transaction: QueueTransaction) => Promise<T>): Promise<T> {
-    const lock = await takeAppendLock(this.#host, this.#folder);
+  async #transactNow<T>(
+    lock: HeldLock,
+    work: (transaction: QueueTransaction) => Promise<T>,
+    evenDeleted: boolean,
+  ): Promise<T> {
+    if (this.#closed) throw letGo(this.#folder.id);
+    const isGone = await isDeleted(this.#host, this.#folder);
+    if (isGone && !evenDeleted) throw deleted(this.#folder);
+    const { queue, head } = this.#folder;
+    await onStorage(head, async () => this.#keeper.refuseUnsure(await this.#keeper.read(), "queue"));
+    await onStorage(queue, () => this.#catchUp(lock));
+    let over = false;
+    const append = async (facts: readonly Fact[]): Promise<Appended> => {
+      if (over) throw letGo(this.#folder.id);
+      if (isGone) throw deleted(this.#folder);
+      return await onStorage(queue, () => this.#append(lock, facts));
+    };
     try {
-      await this.#keeper.refuseUnsure(await this.#keeper.read(), "queue");
-      await this.#catchUp(lock);
-      return await work({ append: (facts) => this.#append(lock, facts) });
+      return await work({ deleted: isGone, append });
     } finally {
-      await lock.release();
+      over = true;
     }
   }
 
   async #append(lock: HeldLock, facts: readonly Fact[]): Promise<Appended> {
     const open = this.#open ?? (await this.#create(lock));
-    const { epoch } = open.appender.scan.head;
-    const raises = this.#holder !== undefined && this.#holder.epoch > epoch;
-    const before: Fact[] = raises && this.#holder !== undefined ? [this.#holder.raised] : [];
-    if (open.repaired !== undefined) before.push(open.repaired);
-    const line = { epoch: raises ? (this.#holder?.epoch ?? epoch) : epoch, at: this.#host.clock.now() };
+    const { epoch, seq } = open.appender.scan.head;
+    // Whoever made the file, or the session, may have died before their names were durable.
+    if (seq === -1) await this.#syncNames();
+    const raised = this.#holder !== undefined && this.#holder.epoch > epoch ? this.#holder : undefined;
+    const before: Fact[] = raised === undefined ? [] : [raised.raised];
+    if (this.#repaired !== undefined) before.push(this.#repaired);
+    const line = { epoch: raised?.epoch ?? epoch, at: this.#host.clock.now() };
     const appended = await open.appender.append([...before, ...facts], line);
-    delete open.repaired;
+    this.#repaired = undefined;
     return appended;
   }
 
@@ -117,29 +139,25 @@ export class QueueFile {
       if (this.#open.lock === lock.inode) return await this.#open.appender.catchUp();
       throw new HoldfastError("fenced", `the folder of session ${this.#folder.id} was replaced`);
     }
-    let file: DiskFile;
     try {
-      file = await this.#host.disk.open(this.#folder.queue, "append");
+      await this.#adopt(lock, "append");
     } catch (error) {
-      if (isDiskError(error, "ENOENT")) return;
-      throw storageError(error, this.#folder.queue);
+      if (!isDiskError(error, "ENOENT")) throw error;
     }
-    await this.#adopt(lock, file);
   }
 
   async #create(lock: HeldLock): Promise<OpenQueue> {
-    const { disk } = this.#host;
-    try {
-      const file = await disk.open(this.#folder.queue, "create_append");
-      await disk.syncDirectory(dirname(this.#folder.queue));
-      return await this.#adopt(lock, file);
-    } catch (error) {
-      if (error instanceof HoldfastError) throw error;
-      throw storageError(error, this.#folder.queue);
-    }
+    return await this.#adopt(lock, "create_append");
   }
 
-  async #adopt(lock: HeldLock, file: DiskFile): Promise<OpenQueue> {
+  async #syncNames(): Promise<void> {
+    const { disk } = this.#host;
+    await disk.syncDirectory(this.#folder.root);
+    await disk.syncDirectory(dirname(this.#folder.root));
+  }
+
+  async #adopt(lock: HeldLock, mode: "append" | "create_append"): Promise<OpenQueue> {
+    const file = await this.#host.disk.open(this.#folder.queue, mode);
     const { path, inode } = lock;
     const holder = this.#holder;
     const appender: Appender = new Appender({
@@ -147,70 +165,34 @@ export class QueueFile {
       file,
       scan: this.#seen,
       guard: { path, inode },
+      unsure: this.#keeper.unsureBytes("queue"),
       ...(holder && { epoch: () => holder.epoch }),
-      noteUnsure: (size) => this.#keeper.note("queue", size),
       accepted: (commit) => this.#visit(commit),
       mend: (remainder) => this.#mend(remainder, { path, inode }),
     });
-    this.#open = { appender, lock: inode };
+    const open = { appender, lock: inode };
+    this.#open = open;
     await appender.catchUp();
-    return this.#open;
+    return open;
   }
 
   async #mend(remainder: Remainder, guard: { path: string; inode: string }): Promise<void> {
     if (remainder.state === "damaged")
       throw damagedQueue(this.#folder.id, this.#folder.queue, remainder.damage);
-    const repaired = await recoverTail({
-      disk: this.#host.disk,
-      ids: this.#host.ids,
+    this.#repaired = await recoverTail({
+      host: this.#host,
       session: this.#folder.id,
+      file: "queue",
       path: this.#folder.queue,
       end: this.#seen.end,
       remainder,
       guard,
+      unsure: this.#keeper.unsureBytes("queue"),
       recoveryDirectory: this.#recoveryDirectory,
     });
-    if (repaired !== undefined && this.#open !== undefined) this.#open.repaired = repaired;
   }
 }
 
-function emptyQueue(session: string): ScanState {
-  return { session, mayBeEmpty: true, head: emptyHead(), sums: new SumHistory(zeroSum), end: 0, lines: 0 };
-}
-
-/** The typed error for a damaged queue. */
-export function damagedQueue(session: string, path: string, damage: Damage): HoldfastError {
-  const { line, offset, reason } = damage;
-  return new HoldfastError("queue_damaged", `${path}: line ${line}, byte ${offset}: ${reason}`, {
-    hint: `What is intact can be read: holdfast session show ${session}`,
-    at: { file: path, line, offset },
-  });
-}
-
-/** Reads the queue without a lock: what stands there up to the first thing that is no line. */
-export async function readQueue(
-  host: Host,
-  folder: SessionFolder,
-  visit: VisitQueue,
-): Promise<{ scan: ScanState; remainder: Remainder }> {
-  const scan = emptyQueue(folder.id);
-  let file: DiskFile;
-  try {
-    file = await host.disk.open(folder.queue, "read");
-  } catch (error) {
-    if (isDiskError(error, "ENOENT")) return { scan, remainder: { state: "none" } };
-    throw error;
-  }
-  const visitLine = (line: ScannedLine, verdict: "accepted" | "void"): string | undefined => {
-    if (verdict === "void") return undefined;
-    const parsed = parseFacts(line.bytes, line.envelope);
-    if ("fault" in parsed) return parsed.fault;
-    visit(commitOf(line.envelope, parsed.facts));
-    return undefined;
-  };
-  try {
-    return { scan, remainder: await scanLines(file, scan, visitLine) };
-  } finally {
-    await file.close();
-  }
+function letGo(session: string): HoldfastError {
+  return new HoldfastError("internal", `the queue of session ${session} was let go by this process`);
 }

@@ -1,20 +1,27 @@
-import { join } from "node:path";
-import type { Disk, DiskFile } from "../host/index.ts";
-import { DiskError } from "../host/index.ts";
-import type { Repaired } from "../model/facts.ts";
-import { storageError } from "./appender.ts";
-import { makeDirectoryDurably } from "./files.ts";
+import { dirname } from "node:path";
+import type { Repaired, RollbackAccepted } from "../model/facts.ts";
+import { removeFolderQuietly } from "./files.ts";
 import { HeadKeeper } from "./head-keeper.ts";
-import { takeAppendLock, takeLease } from "./lease.ts";
 import type { SessionPlace } from "./held-session.ts";
-import { damagedQueue, readQueue } from "./queue-file.ts";
-import { damagedLog, readStrictly } from "./read-log.ts";
-import type { Remainder } from "./scan.ts";
-import { recoverTail } from "./tail-recovery.ts";
+import { judgeEnd } from "./judge-end.ts";
+import {
+  appendForMs,
+  refuseDeleted,
+  releaseLease,
+  requireFolder,
+  takeAppendLock,
+  takeLease,
+} from "./lease.ts";
+import { readStrictly } from "./read-log.ts";
+import { damagedQueue, readQueue } from "./read-queue.ts";
+import { copyDurably, keepFile } from "./recovery-folder.ts";
+import { recoverTail, type TailRecovery } from "./tail-recovery.ts";
+import { onStorage } from "./write-errors.ts";
 
 /**
  * What a person asks for: the tail recovery that taking the lease does by itself, and the one thing that it does not:
  * after a failed write that could not be undone, the readable prefix is copied to a new file, synced and renamed.
+ * Nothing is touched before both files are proven; repaired twice is repaired once.
  */
 
 /** What was done to one file; nothing where it was sound. */
@@ -23,24 +30,24 @@ export interface FileRepair {
   readonly repaired?: Repaired;
 }
 
-const copyChunkBytes = 1024 * 1024;
-
-/** Repairs both files of a session that nobody runs. Rejects `busy`, or damage that nothing can prove away. */
+/**
+ * Repairs both files of a session that nobody runs. Rejects `busy`, damage that nothing can prove away, `rolled_back`
+ * where the log is shorter than it was known to be, or a storage error.
+ */
 export async function repairSession(place: SessionPlace): Promise<FileRepair[]> {
   const { host, folder } = place;
+  await requireFolder(host, folder);
   const lease = await takeLease(host, folder);
   try {
-    const append = await takeAppendLock(host, folder);
+    const append = await takeAppendLock(host, folder, host.clock.monotonicMs() + appendForMs);
     try {
-      const log = await repairLog(place, { path: lease.lock.path, inode: lease.lock.inode });
-      const queue = await repairQueue(place, { path: append.path, inode: append.inode });
-      return [log, queue];
+      await refuseDeleted(host, folder);
+      return await onStorage(folder.root, () => repairBoth(place, { log: lease.lock, queue: append }));
     } finally {
       await append.release();
     }
   } finally {
-    await lease.alive.release();
-    await lease.lock.release();
+    await releaseLease(lease);
   }
 }
 
@@ -49,81 +56,68 @@ interface Guard {
   readonly inode: string;
 }
 
-async function repairLog(place: SessionPlace, guard: Guard): Promise<FileRepair> {
+async function repairBoth(place: SessionPlace, guards: { log: Guard; queue: Guard }): Promise<FileRepair[]> {
   const { host, folder } = place;
   const keeper = new HeadKeeper(host, folder);
-  const history = await readStrictly(await place.source(), () => undefined);
-  const { scan, remainder } = history;
-  if (remainder.state === "damaged") throw damagedLog({ ...remainder.damage, file: folder.log }, folder.id);
-  const target = { path: folder.log, end: scan.end, remainder };
-  const repaired = await repairFile(place, { keeper, guard, file: "log", ...target });
-  return repaired === undefined ? { file: "log" } : { file: "log", repaired };
+  const head = await keeper.read();
+  const accepted: RollbackAccepted[] = [];
+  const history = await readStrictly(await place.source(), ({ facts }) => {
+    for (const fact of facts) if (fact.kind === "rollback.accepted") accepted.push(fact as RollbackAccepted);
+  });
+  await judgeEnd(host, { folder, history, head, accepted, acceptRollback: false });
+  const queue = await readQueue(host, folder, () => undefined);
+  if (queue.remainder.state === "damaged") {
+    throw damagedQueue(folder.id, folder.queue, queue.remainder.damage);
+  }
+  const repairs: FileRepair[] = [];
+  for (const file of ["log", "queue"] as const) {
+    const { scan, remainder } = file === "log" ? history : queue;
+    const target = { file, path: folder[file], end: scan.end, remainder, guard: guards[file] };
+    const isUnsure = (await keeper.unsureNote(head, file)) !== undefined;
+    const repaired = await repairFile(place, { ...target, unsure: keeper.unsureBytes(file) }, isUnsure);
+    repairs.push(repaired === undefined ? { file } : { file, repaired });
+  }
+  return repairs;
 }
 
-async function repairQueue(place: SessionPlace, guard: Guard): Promise<FileRepair> {
-  const { host, folder } = place;
-  const keeper = new HeadKeeper(host, folder);
-  const { scan, remainder } = await readQueue(host, folder, () => undefined);
-  if (remainder.state === "damaged") throw damagedQueue(folder.id, folder.queue, remainder.damage);
-  const target = { path: folder.queue, end: scan.end, remainder };
-  const repaired = await repairFile(place, { keeper, guard, file: "queue", ...target });
-  return repaired === undefined ? { file: "queue" } : { file: "queue", repaired };
-}
+type Target = Omit<TailRecovery, "host" | "session" | "recoveryDirectory">;
 
 async function repairFile(
   place: SessionPlace,
-  target: {
-    keeper: HeadKeeper;
-    guard: Guard;
-    file: "log" | "queue";
-    path: string;
-    end: number;
-    remainder: Remainder;
-  },
+  target: Target,
+  isUnsure: boolean,
 ): Promise<Repaired | undefined> {
   const { host, folder, recoveryDirectory } = place;
-  const { keeper, guard, file, path, end, remainder } = target;
-  const unsure = (await keeper.read())?.unsure?.some((note) => note.file === file) ?? false;
-  const common = { disk: host.disk, ids: host.ids, session: folder.id, recoveryDirectory };
-  if (!unsure) return await recoverTail({ ...common, path, end, remainder, guard });
-  try {
-    const saved = `${folder.id}-${file}-whole-${Buffer.from(host.ids.random(5)).toString("hex")}.bin`;
-    await makeDirectoryDurably(host.disk, recoveryDirectory);
-    await copyDurably(host.disk, path, join(recoveryDirectory, saved));
-    await host.disk.syncDirectory(recoveryDirectory);
-    const temporary = `${path}.copy-${Buffer.from(host.ids.random(5)).toString("hex")}`;
-    await copyDurably(host.disk, path, temporary, end);
-    await host.disk.rename(temporary, path);
-    await host.disk.syncDirectory(folder.root);
-    await keeper.note(file, undefined);
-    return { kind: "repaired", action: "copied", offset: 0, bytes: end, saved };
-  } catch (error) {
-    throw storageError(error, path);
-  }
+  const recovery = { ...target, host, session: folder.id, recoveryDirectory };
+  if (!isUnsure) return await recoverTail(recovery);
+  const saved = await writeAnew(recovery);
+  // The new file is whole and synced; what a crash left behind its last line is mended there as everywhere.
+  if (target.remainder.state === "complete") await recoverTail(recovery);
+  await target.unsure.clear();
+  return { kind: "repaired", action: "copied", offset: 0, bytes: target.end, saved };
 }
 
-/** Copies the first `bytes` of a file (all of it where absent) to a new one and syncs that. */
-async function copyDurably(
-  disk: Disk,
-  from: string,
-  to: string,
-  bytes = Number.MAX_SAFE_INTEGER,
-): Promise<void> {
-  const source = await disk.open(from, "read");
-  let target: DiskFile | undefined;
+/** Copies what is readable, but for a torn end, to a new file that takes the place of the old one. */
+async function writeAnew({
+  host,
+  session,
+  file,
+  path,
+  end,
+  remainder,
+  recoveryDirectory,
+}: TailRecovery): Promise<string> {
+  const folder = { path: recoveryDirectory, within: dirname(recoveryDirectory) };
+  const saved = await keepFile(host, folder, { session, file, offset: 0, action: "copied" }, path);
+  const kept = remainder.state === "complete" ? end + remainder.bytes.length : end;
+  const temporary = `${path}.copy-${Buffer.from(host.ids.random(5)).toString("hex")}`;
   try {
-    target = await disk.open(to, "create");
-    const buffer = new Uint8Array(copyChunkBytes);
-    for (let done = 0; done < bytes;) {
-      const count = await source.read(buffer.subarray(0, Math.min(buffer.length, bytes - done)), done);
-      if (count === 0) break;
-      const written = await target.write(buffer.subarray(0, count), done);
-      if (written !== count) throw new DiskError("SHORT_WRITE", "write", to);
-      done += count;
-    }
-    await target.sync();
-  } finally {
-    await target?.close();
-    await source.close();
+    await copyDurably(host, path, temporary, kept);
+    await host.disk.rename(temporary, path);
+  } catch (error) {
+    await removeFolderQuietly(host.disk, temporary);
+    throw error;
   }
+  await host.disk.syncDirectory(dirname(path));
+  return saved;
 }

@@ -1,10 +1,10 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Host } from "../host/index.ts";
 import { DiskError, isDiskError, isUtf8, utf8Bytes, utf8Text } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
-import { makeId } from "../model/ids.ts";
-import { storageError } from "./appender.ts";
-import { createDurably, makeDirectoryDurably, readWhole } from "./files.ts";
+import { isId, makeId } from "../model/ids.ts";
+import { makeDirectoryDurably, readWhole, removeFolderQuietly } from "./files.ts";
+import { onStorage, storageError } from "./write-errors.ts";
 
 /**
  * The state directory and its identity. `state.json` names a random store id and its own inode: a copy of the whole
@@ -30,27 +30,19 @@ export async function openIdentity(
   directory: string,
   options: { singleWriter: boolean },
 ): Promise<StoreIdentity> {
-  const { disk } = host;
-  try {
-    await makeDirectoryDurably(disk, directory);
-  } catch (error) {
-    throw cannotUse(directory, error);
-  }
-  await refuseUnsafe(host, directory, options.singleWriter);
   const path = join(directory, "state.json");
   const found = await readState(host, path);
+  await refuseUnsafe(host, directory, options.singleWriter);
   if (found === undefined) return await makeIdentity(host, directory, path);
-  const stat = await disk.stat(path);
-  if (stat?.inode !== found.inode) {
-    throw new HoldfastError(
-      "store_copied",
-      `${directory} is a copy of another state directory (store ${found.store})`,
-      {
-        hint: "Only one of the two may run its sessions. Give this one an identity of its own with: holdfast store adopt",
-      },
-    );
-  }
-  return { store: found.store, device: found.device };
+  const stat = await onStorage(path, () => host.disk.stat(path));
+  if (stat?.inode === found.inode) return { store: found.store, device: found.device };
+  throw new HoldfastError(
+    "store_copied",
+    `${directory} is a copy of another state directory (store ${found.store})`,
+    {
+      hint: "Only one of the two may run its sessions. Give this one an identity of its own with: holdfast store adopt",
+    },
+  );
 }
 
 /** Gives a copied directory a new store id; resolves to the old and the new one. The same ids where it is no copy. */
@@ -67,23 +59,25 @@ export async function adoptStore(
     });
   }
   await refuseUnsafe(host, directory, options.singleWriter);
-  if ((await host.disk.stat(path))?.inode === found.inode) return { from: found.store, to: found.store };
-  const temporary = join(directory, `.state-${Buffer.from(host.ids.random(5)).toString("hex")}.json`);
-  try {
-    const made = await stageIdentity(host, temporary);
-    await host.disk.rename(temporary, path);
-    await host.disk.syncDirectory(directory);
-    return { from: found.store, to: made.store };
-  } catch (error) {
-    throw storageError(error, path);
-  }
+  return await onStorage(path, async () => {
+    const { disk } = host;
+    if ((await disk.stat(path))?.inode === found.inode) {
+      // Whoever adopted it may have died before the new name was durable.
+      await disk.syncDirectory(directory);
+      return { from: found.store, to: found.store };
+    }
+    const { temporary, state } = await stageIdentity(host, directory);
+    await disk.rename(temporary, path);
+    await disk.syncDirectory(directory);
+    return { from: found.store, to: state.store };
+  });
 }
 
 async function makeIdentity(host: Host, directory: string, path: string): Promise<StoreIdentity> {
   const { disk } = host;
-  const temporary = join(directory, `.state-${Buffer.from(host.ids.random(5)).toString("hex")}.json`);
   try {
-    const made = await stageIdentity(host, temporary);
+    await makeDirectoryDurably(disk, directory);
+    const { temporary, state } = await stageIdentity(host, directory);
     try {
       await disk.link(temporary, path);
     } catch (error) {
@@ -92,47 +86,70 @@ async function makeIdentity(host: Host, directory: string, path: string): Promis
     await disk.remove(temporary);
     await disk.syncDirectory(directory);
     // Two processes may have made one at once: the first link stands.
-    return (await readState(host, path)) ?? made;
+    const { store, device } = (await readState(host, path)) ?? state;
+    return { store, device };
   } catch (error) {
-    throw cannotUse(directory, error);
+    throw error instanceof HoldfastError ? error : cannotUse(directory, error);
   }
 }
 
-/** Writes a state file that names its own inode, which a rename or a link keeps. */
-async function stageIdentity(host: Host, path: string): Promise<StateFile> {
+/** Writes a state file that names its own inode, which a rename or a link keeps. Removes it when it fails. */
+async function stageIdentity(
+  host: Host,
+  directory: string,
+): Promise<{ temporary: string; state: StateFile }> {
   const { disk, ids, clock } = host;
+  const temporary = join(directory, `.state-${Buffer.from(ids.random(5)).toString("hex")}.json`);
   const at = clock.now();
   const store = makeId("sto", at, ids.random(10));
   const device = makeId("dev", at, ids.random(10));
-  await createDurably(disk, path, new Uint8Array());
-  const file = await disk.open(path, "update");
+  const file = await disk.open(temporary, "create");
   try {
-    const state: StateFile = { v: 1, store, device, inode: (await file.stat()).inode };
-    const bytes = utf8Bytes(`${JSON.stringify(state)}\n`);
-    if ((await file.write(bytes, 0)) !== bytes.length) throw new DiskError("SHORT_WRITE", "write", path);
-    await file.sync();
-    return state;
-  } finally {
-    await file.close();
+    try {
+      const state: StateFile = { v: 1, store, device, inode: (await file.stat()).inode };
+      const bytes = utf8Bytes(`${JSON.stringify(state)}\n`);
+      if ((await file.write(bytes, 0)) !== bytes.length)
+        throw new DiskError("SHORT_WRITE", "write", temporary);
+      await file.sync();
+      return { temporary, state };
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    await removeFolderQuietly(disk, temporary);
+    throw error;
   }
 }
 
 async function readState(host: Host, path: string): Promise<StateFile | undefined> {
-  const bytes = await readWhole(host.disk, path, stateBytesMax);
+  const bytes = await onStorage(path, () => readWhole(host.disk, path, stateBytesMax));
   if (bytes === undefined) return undefined;
-  try {
-    const state = JSON.parse(isUtf8(bytes) ? utf8Text(bytes) : "") as StateFile;
-    if (state.v === 1 && typeof state.store === "string" && typeof state.inode === "string") return state;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
+  const state = decodeState(bytes);
+  if (state !== undefined) return state;
   throw new HoldfastError("io_error", `${path} is not a state file`, {
-    hint: "The sessions beside it are not affected. Move the file away and run: holdfast store adopt",
+    hint: "The sessions beside it are not affected. Move the file away and run the same command again.",
   });
 }
 
+function decodeState(bytes: Uint8Array): StateFile | undefined {
+  try {
+    const state = JSON.parse(isUtf8(bytes) ? utf8Text(bytes) : "") as Partial<StateFile> | null;
+    const { v, store, device, inode } = state ?? {};
+    if (v !== 1 || typeof inode !== "string" || typeof device !== "string") return undefined;
+    return typeof store === "string" && isId("sto", store) ? { v, store, device, inode } : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Asks about the directory, or where that is not made yet about what it will stand in. */
 async function refuseUnsafe(host: Host, directory: string, singleWriter: boolean): Promise<void> {
-  const fileSystem = await host.disk.fileSystem(directory);
+  const fileSystem = await onStorage(directory, async () => {
+    let there = directory;
+    while ((await host.disk.stat(there)) === undefined && dirname(there) !== there) there = dirname(there);
+    return await host.disk.fileSystem(there);
+  });
   if (fileSystem.trusted || singleWriter) return;
   throw new HoldfastError(
     "unsafe_storage",

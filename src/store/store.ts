@@ -8,11 +8,14 @@ import { createSession } from "./create-session.ts";
 import { HeadKeeper } from "./head-keeper.ts";
 import type { HeldSession, SessionPlace, TakeOptions } from "./held-session.ts";
 import { holdSession } from "./held-session.ts";
-import type { QueueTransaction, VisitQueue } from "./queue-file.ts";
-import { damagedQueue, QueueFile, readQueue } from "./queue-file.ts";
+import { requireFolder } from "./lease.ts";
+import type { QueueTransaction } from "./queue-file.ts";
+import { QueueFile } from "./queue-file.ts";
 import { readFirstFacts } from "./read-first-line.ts";
 import type { History, HistorySource, VisitCommit } from "./read-log.ts";
 import { readHistory, readStrictly } from "./read-log.ts";
+import type { VisitQueue } from "./read-queue.ts";
+import { damagedQueue, readQueue } from "./read-queue.ts";
 import type { FileRepair } from "./repair.ts";
 import { repairSession } from "./repair.ts";
 import type { Damage } from "./scan.ts";
@@ -21,31 +24,46 @@ import { folderOf } from "./session-folder.ts";
 import { SessionIndex } from "./session-index.ts";
 import type { StoreIdentity } from "./state-directory.ts";
 import { adoptStore, openIdentity } from "./state-directory.ts";
+import { AppendTurns } from "./turns.ts";
 
 /** Sessions on disk. Reading writes nothing and needs no identity; whoever writes asks for it first. */
 export class Store extends SessionIndex {
   readonly #host: Host;
   readonly #singleWriter: boolean;
+  readonly #turns: AppendTurns;
+  #identity: Promise<StoreIdentity> | undefined;
 
   constructor(host: Host, options: { directory: string; singleWriter: boolean }) {
     super(host, options.directory);
     this.#host = host;
     this.#singleWriter = options.singleWriter;
+    this.#turns = new AppendTurns(host.clock);
   }
 
-  /** The store's identity, made where the directory is new. Rejects `store_copied` or `unsafe_storage`. */
-  identity(): Promise<StoreIdentity> {
-    return openIdentity(this.#host, this.directory, { singleWriter: this.#singleWriter });
+  /**
+   * The store's identity, made where the directory is new. Rejects `store_copied`, `unsafe_storage` or a storage error.
+   * Whatever writes asks for it first; a failure is asked for again the next time.
+   */
+  async identity(): Promise<StoreIdentity> {
+    this.#identity ??= openIdentity(this.#host, this.directory, { singleWriter: this.#singleWriter });
+    try {
+      return await this.#identity;
+    } catch (error) {
+      this.#identity = undefined;
+      throw error;
+    }
   }
 
   /** Gives a copied state directory an identity of its own. */
   adopt(): Promise<{ from: string; to: string }> {
+    this.#identity = undefined;
     return adoptStore(this.#host, this.directory, { singleWriter: this.#singleWriter });
   }
 
   /** Makes a session visible, whole; resolves to its id. */
-  create(session: NewSession): Promise<string> {
-    return createSession(this.#host, this.directory, session);
+  async create(session: NewSession): Promise<string> {
+    await this.identity();
+    return await createSession(this.#host, this.directory, session);
   }
 
   /** The one session that a selector names: a whole id, or the beginning or the end of exactly one. */
@@ -98,18 +116,23 @@ export class Store extends SessionIndex {
     if (remainder.state === "damaged") throw damagedQueue(id, folder.queue, remainder.damage);
   }
 
-  /** Appends to the queue as somebody who does not hold the session. */
+  /**
+   * Appends to the queue as somebody who does not hold the session. Rejects `not_found`, `deleted` and whatever
+   * {@link QueueFile.transact} does. `work` must not come back to this queue: it would wait for itself.
+   */
   async appendToQueue<T>(
     id: string,
     visit: VisitQueue,
     work: (transaction: QueueTransaction) => Promise<T>,
   ): Promise<T> {
     const folder = this.#folder(id);
+    await this.#refuseStrange(folder);
     const queue = new QueueFile({
       host: this.#host,
       folder,
       keeper: new HeadKeeper(this.#host, folder),
       recoveryDirectory: this.#recoveryDirectory,
+      turns: this.#turns,
       visit,
     });
     try {
@@ -119,9 +142,10 @@ export class Store extends SessionIndex {
     }
   }
 
-  /** Repairs what can be proven, of a session that nobody runs. */
-  repair(id: string): Promise<FileRepair[]> {
-    return repairSession(this.#place(id));
+  /** Repairs what can be proven, of a session that nobody runs; see {@link repairSession}. */
+  async repair(id: string): Promise<FileRepair[]> {
+    await this.#refuseStrange(this.#folder(id));
+    return await repairSession(this.#place(id));
   }
 
   /** The blobs that a session can name. */
@@ -147,12 +171,19 @@ export class Store extends SessionIndex {
     return folderOf(this.directory, id);
   }
 
+  /** A session that is not there must not make a store; one in a copied store must not be written. */
+  async #refuseStrange(folder: SessionFolder): Promise<void> {
+    await requireFolder(this.#host, folder);
+    await this.identity();
+  }
+
   #place(id: string): SessionPlace {
     const folder = this.#folder(id);
     return {
       host: this.#host,
       folder,
       recoveryDirectory: this.#recoveryDirectory,
+      turns: this.#turns,
       blobs: new Blobs({ disk: this.#host.disk, ids: this.#host.ids, own: folder.blobs }),
       source: () => sourceOf(this.#host, folder),
     };

@@ -88,7 +88,8 @@ export function modelRequested(turn = 1): Fact {
   };
 }
 
-function sessionCreated(bases: readonly BaseRef[]): Fact {
+/** Line 0 begins with it. */
+export function sessionCreated(bases: readonly BaseRef[]): Fact {
   return {
     kind: "session.created",
     version: "0.1.0",

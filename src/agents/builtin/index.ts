@@ -12,7 +12,6 @@ import { fileTools } from "./tools/file-tools.ts";
 export { parseCassette } from "./models/cassette.ts";
 export { parseModelChoice, requireKey } from "./models/choice.ts";
 export type { Environment } from "./models/choice.ts";
-export type { SupervisorProgram } from "./exec/index.ts";
 
 /** What the built-in agent is opened with. */
 export interface BuiltinAgentOptions {
@@ -38,5 +37,12 @@ export function openBuiltinAgent(options: BuiltinAgentOptions): Agent {
     execTool({ host, supervisorProgram, environment, passEnv, secrets }),
   ];
   const tools = all.filter((tool) => capabilities.includes(tool.capability));
-  return { name: "builtin", model, tools, redact, close: async () => undefined };
+  return {
+    name: "builtin",
+    model,
+    tools,
+    redact,
+    maskStream: () => redactor.stream(),
+    close: async () => undefined,
+  };
 }

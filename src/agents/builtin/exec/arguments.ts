@@ -49,10 +49,17 @@ export const execParameters: Json = {
 export function parseArguments(args: Json): ExecArguments | string {
   const parsed = ExecArguments.safeParse(args);
   if (parsed.success) return parsed.data;
-  const faults = parsed.error.issues.map(
-    ({ path, message }) => `${path.join(".") || "arguments"}: ${message}`,
-  );
-  return `The arguments do not fit. ${faults.join("; ")}.`;
+  return `The arguments do not fit. ${parsed.error.issues.map(describeIssue).join("; ")}.`;
+}
+
+/** The schema library brings no sentences of its own in this form. */
+function describeIssue(issue: z.core.$ZodIssue): string {
+  const where = issue.path.length === 0 ? "arguments" : issue.path.join(".");
+  if (issue.code === "unrecognized_keys") return `unknown: ${issue.keys.join(", ")}`;
+  if (issue.code === "invalid_type") return `${where}: must be ${issue.expected}`;
+  if (issue.code === "too_small") return `${where}: must be at least ${issue.minimum}`;
+  if (issue.code === "too_big") return `${where}: must be at most ${issue.maximum}`;
+  return `${where}: ${issue.message}`;
 }
 
 /** The canonical directory, or a sentence that says why the command may not run there. */

@@ -80,14 +80,13 @@ export class Command {
   /** Runs the command to its end on record. Rejects where the end could not be recorded. */
   async run(start: TakenStart): Promise<void> {
     try {
-      await this.#runToEnd(start);
+      await this.#recordEnd(start).finally(() => start.status.close());
     } finally {
-      await start.status.close();
       await start.alive.release();
     }
   }
 
-  async #runToEnd(start: TakenStart): Promise<void> {
+  async #recordEnd(start: TakenStart): Promise<void> {
     const { request, limits, grown, host } = this.#options;
     const { clock } = host;
     const keeper = new OutputKeeper({

@@ -27,9 +27,12 @@ export type Answer = Extract<SupervisorMessage, { type: "accepted" | "refused" }
 
 const handshakeMs = 5000;
 const startMs = 15_000;
-const retryMsMax = 100;
+/** A supervisor listens after some 50 ms; who waits longer need not ask so often. */
+const retryMs = 8;
+const retrySlowlyMs = 100;
+const quickTries = 50;
 /** One that ends at once is started again: it may have met another that was about to end. */
-const startsMax = 20;
+const startsMax = 10;
 
 /** The address of a session's supervisor, from the place's name of it. */
 export async function supervisorAddress(
@@ -160,7 +163,7 @@ export async function reachSupervisor(
   const giveUpMs = host.clock.monotonicMs() + startMs;
   let started: number | undefined;
   let starts = 0;
-  for (let retryMs = 5; ; retryMs = Math.min(retryMs * 2, retryMsMax)) {
+  for (let tries = 1; ; tries++) {
     const connection = await connectSupervisor(host, address);
     if (connection !== undefined) return connection;
     if (signal.aborted) throw new HoldfastError("canceled", "It was canceled before it started.");
@@ -174,7 +177,7 @@ export async function reachSupervisor(
       started = startSupervisor(host, address, program);
       starts++;
     }
-    await host.clock.sleep(retryMs, signal);
+    await host.clock.sleep(tries < quickTries ? retryMs : retrySlowlyMs, signal);
   }
 }
 

@@ -6,7 +6,7 @@ import * as z from "zod/mini";
  */
 
 /** The worker's first message. */
-export const Hello = z.object({
+const Hello = z.object({
   type: z.literal("hello"),
   v: z.literal(1),
   session: z.string(),
@@ -32,10 +32,10 @@ export const Start = z.object({
 export type Start = z.infer<typeof Start>;
 
 /** Tell this connection about a command that runs. */
-export const Watch = z.object({ type: z.literal("watch"), operation: z.string() });
+const Watch = z.object({ type: z.literal("watch"), operation: z.string() });
 
 /** Stop the command; its real end is recorded. */
-export const Cancel = z.object({ type: z.literal("cancel"), operation: z.string() });
+const Cancel = z.object({ type: z.literal("cancel"), operation: z.string() });
 
 /** All that a worker says. */
 export const WorkerMessage = z.discriminatedUnion("type", [Hello, Start, Watch, Cancel]);

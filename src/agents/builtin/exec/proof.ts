@@ -61,7 +61,8 @@ async function proveClaimed(following: Following, found: FoundClaim): Promise<Pr
   try {
     const ending = await followToEnd({ ...following, connection });
     if (ending.state === "lost") return await unknown(following, found, ending.reason);
-    return { proven: "known", result: await resultOf(host.disk, run.place.spool, ending.status) };
+    const result = await resultOf(host.disk, run.place.spool, ending.status);
+    return { proven: "known", result: { ...result, details: { ...result.details, proof: "status" } } };
   } finally {
     connection?.close();
   }
@@ -89,7 +90,7 @@ function supervisorEvidence({ host }: Following, found: FoundClaim): Json {
   if (found.state !== "claimed") return null;
   const { pid, startTime, bootId } = found.claim;
   const isSameBoot = bootId === host.processes.self.bootId;
-  return { pid, startTime, bootId, isSameBoot, isPidAlive: isSameBoot && host.processes.isAlive(pid) };
+  return { pid, startTime, bootId, isSameBoot, pidExists: isSameBoot && host.processes.isAlive(pid) };
 }
 
 /** The end of what was kept; it is redacted already. */

@@ -14,8 +14,13 @@ const modelBytesMax = 16 * 1024;
 const fullBytesMax = 8 * 1024 * 1024;
 const readBytesMax = 1024 * 1024;
 
+/** A result whose details are members. */
+interface CommandResult extends EffectResult {
+  details: Record<string, Json>;
+}
+
 /** The result of a command from its status and its output. */
-export async function resultOf(disk: Disk, folder: string, status: Status): Promise<EffectResult> {
+export async function resultOf(disk: Disk, folder: string, status: Status): Promise<CommandResult> {
   const output = await readOutput(disk, folder, status);
   const notes = notesOn(status, output);
   return {
@@ -140,7 +145,7 @@ function joinNotes(text: string, notes: readonly string[]): string {
   return `${text}${text.endsWith("\n") ? "" : "\n"}${lines}`;
 }
 
-function detailsOf(status: Status, output: Output): Json {
+function detailsOf(status: Status, output: Output): Record<string, Json> {
   const { end } = status;
   return {
     ...(end.kind === "exited" ? { exitCode: end.code } : {}),

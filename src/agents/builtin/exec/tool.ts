@@ -35,6 +35,8 @@ type SupervisedEvidence = Extract<Evidence, { class: "supervised" }>;
 
 /** How often a start is asked for again whose answer was lost. */
 const startTries = 3;
+/** A request may still grow a little before it is sent: its time limit depends on when that is. */
+const spareBytes = 1024;
 
 /** Makes the `exec` tool: shell commands that outlive the worker and are never run twice. */
 export function execTool(options: ExecToolOptions): Tool {
@@ -71,7 +73,7 @@ async function prepare({ host, ...options }: ExecToolOptions, run: ToolRun): Pro
     nonce: Buffer.from(host.ids.random(16)).toString("hex"),
   };
   const request = requestFor({ host, ...options }, run, evidence);
-  if (Buffer.byteLength(JSON.stringify(request)) >= messageBytesMax) {
+  if (Buffer.byteLength(JSON.stringify(request)) > messageBytesMax - spareBytes) {
     return refused("The command and its environment are too long to be started.");
   }
   await makeSpool(host.disk, run.place.spool);

@@ -9,7 +9,8 @@
  *
  * Invariants:
  * 1. A staged file under its first name proves that the effect never began: the one step that takes this name away
- *    is the effect's first. So whoever takes it away first, perform or prove, decides.
+ *    is the effect's first. A recovery that finds it renames it to staged.void, so that the first of the two decides,
+ *    and a recovery after that one comes to the same end. Clean-up removes it once that end is on record.
  * 2. A target that is the staged file, or holds its content, proves that it happened.
  * 3. Equality with the content before proves nothing: somebody may have put it back.
  * 4. A result is reported only once file and name are durable, by perform as by prove.

@@ -26,10 +26,12 @@ export async function cleanUpDelete(
     const copy = await identify(host, trashed);
     const path = evidence === undefined ? await targetOf(host, place, args) : evidence.path;
     const target = path === undefined ? undefined : await identify(host, path);
-    if (copy === undefined || target === undefined) return;
-    if (copy.inode === target.inode || copy.sha256 !== target.sha256) return;
-    if (evidence !== undefined && !isSameFile(target, evidence.target ?? copy)) return;
-    await removeQuietly(host.disk, trashed);
+    if (copy === undefined || target === undefined || copy.inode === target.inode) return;
+    const isUntouched =
+      evidence === undefined
+        ? copy.sha256 === target.sha256
+        : evidence.target !== undefined && isSameFile(target, evidence.target);
+    if (isUntouched) await removeQuietly(host.disk, trashed);
   } catch (error) {
     // Litter in the session's own folder; the operation's outcome does not depend on it.
     if (!isDiskError(error)) throw error;

@@ -26,6 +26,11 @@ export function claimedPath(staged: string): string {
   return `${staged}.go`;
 }
 
+/** The name that a staged file gets when a recovery decides that the effect never began, and now never will. */
+export function voidedPath(staged: string): string {
+  return `${staged}.void`;
+}
+
 /**
  * Stages `bytes` at `path`, with mode and owner of `like` where given, and makes file and name durable. Rejects with
  * the DiskError that prevented it, having removed what there was. A leftover of the same operation is replaced.

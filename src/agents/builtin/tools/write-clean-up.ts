@@ -5,7 +5,7 @@ import type { Json } from "../../../model/values.ts";
 import type { CheckedEvidence } from "./checked-evidence.ts";
 import { isWithin, resolveInside } from "./confinement.ts";
 import type { FileHost } from "./file-host.ts";
-import { claimedPath, removeIfThere, stagedPath } from "./staging.ts";
+import { claimedPath, removeIfThere, stagedPath, voidedPath } from "./staging.ts";
 
 /**
  * Removes what an operation staged. Without evidence it never started and died while it prepared; then its arguments
@@ -20,18 +20,16 @@ export async function cleanUpWrite(
   const candidates =
     evidence === undefined ? await stagedCandidates(host, place, args) : [evidence.staged?.path ?? ""];
   for (const path of candidates.filter((candidate) => candidate !== "")) {
-    const removed = [await remove(host, path), await remove(host, claimedPath(path))];
-    if (removed.includes(true)) await host.disk.syncDirectory(dirname(path));
+    for (const name of [path, claimedPath(path), voidedPath(path)]) await remove(host, name);
   }
 }
 
 /** Litter that cannot be removed is left: the operation's outcome does not depend on it. */
-async function remove(host: FileHost, path: string): Promise<boolean> {
+async function remove(host: FileHost, path: string): Promise<void> {
   try {
-    return await removeIfThere(host.disk, path);
+    if (await removeIfThere(host.disk, path)) await host.disk.syncDirectory(dirname(path));
   } catch (error) {
-    if (isDiskError(error)) return false;
-    throw error;
+    if (!isDiskError(error)) throw error;
   }
 }
 

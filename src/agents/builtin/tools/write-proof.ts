@@ -8,9 +8,12 @@ import { shownPath } from "./confinement.ts";
 import { observeFile, withFile, type ObservedFile } from "./file-bytes.ts";
 import type { FileHost } from "./file-host.ts";
 import { explain, succeeded } from "./results.ts";
-import { claimedPath, removeIfThere } from "./staging.ts";
+import { claimedPath, voidedPath } from "./staging.ts";
 
-/** Judges by the target first, by the staged file second; what a failing disk hides is unknown. */
+/**
+ * Judges by what an earlier recovery decided, then by the target, then by the staged file; what a failing disk hides
+ * is unknown.
+ */
 export async function proveWrite(
   host: FileHost,
   workspace: string,
@@ -18,17 +21,15 @@ export async function proveWrite(
   evidence: CheckedEvidence,
 ): Promise<Proof> {
   try {
+    const { staged } = evidence;
+    if (staged !== undefined && (await isVoid(host.disk, staged.path))) return neverBegan;
     const target = await lookAtTarget(host, evidence.path);
     const executed = provesExecution(target, evidence);
     if (executed !== undefined) {
       await makeDurable(host.disk, evidence.path);
       return knownWrite(`${tool} ${shownPath(workspace, evidence.path)}`, executed);
     }
-    const staged = evidence.staged;
-    if (staged !== undefined && (await host.disk.statLink(staged.path)) !== undefined) {
-      await removeForGood(host.disk, staged.path);
-      return { proven: "not_executed", details: { proven_by: "staged_file_present" } };
-    }
+    if (staged !== undefined && (await makeVoid(host.disk, staged.path))) return neverBegan;
     return await unknownWrite(host.disk, evidence, target);
   } catch (error) {
     if (!isDiskError(error)) throw error;
@@ -68,11 +69,25 @@ async function makeDurable(disk: Disk, path: string): Promise<void> {
   await disk.syncDirectory(dirname(path));
 }
 
-/** Takes away what the effect would begin with, so that nobody can begin it any more. */
-async function removeForGood(disk: Disk, staged: string): Promise<void> {
-  await removeIfThere(disk, staged);
-  await removeIfThere(disk, claimedPath(staged));
-  await disk.syncDirectory(dirname(staged));
+const neverBegan: Proof = { proven: "not_executed", details: { proven_by: "staged_file_present" } };
+
+/** True where an earlier recovery decided so. */
+async function isVoid(disk: Disk, staged: string): Promise<boolean> {
+  return (await disk.statLink(voidedPath(staged))) !== undefined;
+}
+
+/**
+ * Takes away what the effect would begin with; false where it has gone already. Needs no sync: a power cut that undoes
+ * it ends whoever might begin, and brings back the name that proves the same.
+ */
+async function makeVoid(disk: Disk, staged: string): Promise<boolean> {
+  try {
+    await disk.rename(staged, voidedPath(staged));
+  } catch (error) {
+    if (isDiskError(error, "ENOENT", "ENOTDIR")) return false;
+    throw error;
+  }
+  return true;
 }
 
 function knownWrite(what: string, execution: Execution): Proof {

@@ -1,0 +1,87 @@
+import type { EffectResult, Tool, ToolRun } from "../model/agent.ts";
+import type { OperationKnown, OperationStarted } from "../model/facts.ts";
+import type { Evidence } from "../model/facts.ts";
+import type { OperationState } from "../model/operation.ts";
+import type { Json } from "../model/values.ts";
+import { mapTexts, writeJson } from "./json-texts.ts";
+import { PayloadWriter } from "./payloads.ts";
+import type { Crew } from "./worker.ts";
+
+/** An operation with its tool, and what it is recorded as when it starts and ends. */
+
+/** An operation that may start, or started. */
+export interface ReadyOperation {
+  readonly operation: OperationState;
+  readonly tool: Tool;
+  readonly run: ToolRun;
+  readonly evidence: Evidence;
+}
+
+/** The tool of an operation; undefined where the agent has it no more. */
+export function toolOf(crew: Crew, operation: OperationState): Tool | undefined {
+  return crew.agent.tools.find((tool) => tool.name === operation.tool);
+}
+
+/** What a tool works with. */
+export function toolRun(crew: Crew, operation: OperationState, args: Json): ToolRun {
+  const { worker } = crew;
+  const { run, operation: id } = operation;
+  return {
+    place: worker.place(run, id),
+    args,
+    signal: new AbortController().signal,
+    live: (text) => worker.observer.live({ type: "live.output", run, operation: id, text }),
+  };
+}
+
+/** The starts of operations that stand in one line. */
+export async function startedFacts(
+  crew: Crew,
+  ready: readonly ReadyOperation[],
+): Promise<OperationStarted[]> {
+  const membersBytes = ready.reduce((sum, one) => sum + 320 + JSON.stringify(one.evidence).length, 0);
+  const writer = new PayloadWriter(crew.worker.held.blobs, membersBytes);
+  const facts: OperationStarted[] = [];
+  for (const { operation, tool, run, evidence } of ready) {
+    const args = maskSecrets(crew, run.args);
+    const stored = await writer.json(args);
+    const redacted = operation.redacted || writeJson(args) !== writeJson(run.args);
+    facts.push({
+      kind: "op.started",
+      operation: operation.operation,
+      tool: tool.name,
+      ...(stored.blob === undefined ? { args: stored.value } : { argsBlob: stored.blob }),
+      ...(redacted && { redacted }),
+      effect: tool.effect,
+      evidence,
+    });
+  }
+  return facts;
+}
+
+/** The outcome of an operation. */
+export async function knownFact(
+  crew: Crew,
+  operation: OperationState,
+  result: EffectResult,
+): Promise<OperationKnown> {
+  const { agent, worker } = crew;
+  const { outcome, full, startedAt, endedAt, durationMs, details } = result;
+  const stored = await new PayloadWriter(worker.held.blobs).text(agent.redact(result.output));
+  return {
+    kind: "op.known",
+    operation: operation.operation,
+    outcome,
+    ...(stored.blob === undefined ? { output: stored.text } : { outputBlob: stored.blob }),
+    ...(full !== undefined && { fullBlob: await worker.held.blobs.put(full) }),
+    ...(startedAt !== undefined && { startedAt }),
+    ...(endedAt !== undefined && { endedAt }),
+    ...(durationMs !== undefined && { durationMs }),
+    ...(details !== undefined && { details: maskSecrets(crew, details) }),
+  };
+}
+
+/** A value with the secrets in its texts masked. */
+export function maskSecrets(crew: Crew, value: Json): Json {
+  return mapTexts(value, (text) => crew.agent.redact(text));
+}

@@ -1,0 +1,70 @@
+import { isDiskError, utf8Text } from "../host/index.ts";
+import type { Part } from "../model/facts.ts";
+import type { OperationState, Result } from "../model/operation.ts";
+import { recordedArguments } from "./operation-arguments.ts";
+import { toolOf } from "./operation-facts.ts";
+import { PayloadWriter } from "./payloads.ts";
+import type { Crew } from "./worker.ts";
+
+type EndedOperation = Extract<OperationState, { result: Result }>;
+
+const resultBytes = 256;
+const settledBytes = 64;
+
+/**
+ * Puts the results of a turn into the conversation: the tool message and the settling are one line. What the operations
+ * staged or spooled was the proof of their outcomes; now that these are durable it is removed, before the line that
+ * says so, so that a death in between leaves nothing behind.
+ */
+export async function settleTurn(crew: Crew, operations: readonly OperationState[]): Promise<void> {
+  const { worker } = crew;
+  const [first] = operations;
+  if (first === undefined) return;
+  const { run, turn } = first;
+  const ended = [...worker.state.operations.values()].filter(
+    (operation): operation is EndedOperation =>
+      operation.at === "known" && operation.run === run && operation.turn === turn,
+  );
+  for (const operation of ended) await cleanUp(crew, operation);
+  const membersBytes = operations.length * resultBytes + ended.length * settledBytes;
+  const writer = new PayloadWriter(worker.held.blobs, membersBytes);
+  const parts: Part[] = [];
+  for (const operation of operations) {
+    if (operation.at === "known") parts.push(await resultPart(crew, writer, operation));
+  }
+  await worker.commit([
+    { kind: "message", id: worker.id("msg"), role: "tool", parts, run, turn },
+    ...ended.map(({ operation }) => ({ kind: "op.settled", operation }) as const),
+  ]);
+  for (const { origin } of ended) worker.exactArgs.delete(origin);
+}
+
+async function cleanUp(crew: Crew, operation: EndedOperation): Promise<void> {
+  const tool = toolOf(crew, operation);
+  if (tool === undefined || tool.effect === "pure") return;
+  const place = crew.worker.place(operation.run, operation.operation);
+  try {
+    await tool.cleanUp(place, operation.evidence, await recordedArguments(crew, operation));
+  } catch (error) {
+    // What cannot be removed is litter: no outcome depends on it.
+    if (!isDiskError(error)) throw error;
+  }
+}
+
+async function resultPart(crew: Crew, writer: PayloadWriter, operation: EndedOperation): Promise<Part> {
+  const { origin, result } = operation;
+  const { outcome, outputBlob, resolution } = result;
+  const part = { type: "tool_result" as const, operation: origin, outcome };
+  if (outputBlob !== undefined && resolution === undefined) return { ...part, outputBlob };
+  const output =
+    outputBlob === undefined ? (result.output ?? "") : utf8Text(await crew.worker.held.blobs.get(outputBlob));
+  const { text, blob } = await writer.text(withResolution(result, output));
+  return { ...part, ...(blob === undefined ? { output: text } : { outputBlob: blob }) };
+}
+
+/** A model must know that a person speaks, and of what. */
+function withResolution({ outcome, resolution }: Result, output: string): string {
+  if (resolution === undefined) return output;
+  const what = outcome === "not_executed" ? "it did not happen" : "this is its result";
+  return `[this call was interrupted; ${resolution.by} found out that ${what}]${output === "" ? "" : `\n${output}`}`;
+}

@@ -1,0 +1,222 @@
+/**
+ * Crashes a scenario at each of its effects, in every way that a kill or a power cut may leave the disk, and looks
+ * whether the product needs anything or anybody to go on. The exam is always the same:
+ *
+ *     crash → reopen → crash again at each effect of the reopening → reopen → go on writing → compare with the oracle
+ */
+import { isHoldfastError } from "../../src/model/errors.ts";
+import type { Message } from "../../src/model/facts.ts";
+import { changesDisk, type Effect, type Fate, type UnsyncedChange } from "./memory-disk.ts";
+import { World, textsOf, type FileRecord } from "./world.ts";
+
+/** What is crashed. It must do the same each time that it is run. */
+export interface Scenario {
+  readonly name: string;
+  /** What stands before: made by an actor of its own, durable, never crashed. Resolves to the session, if any. */
+  prepare?(world: World): Promise<void>;
+  /** What is crashed at each effect. */
+  act(world: World): Promise<void>;
+}
+
+/** How much was looked at. */
+export interface Tally {
+  effects: number;
+  crashes: number;
+  secondCrashes: number;
+}
+
+interface Snapshot {
+  readonly world: World;
+  readonly label: string;
+}
+
+type Power = readonly [name: string, choose: (change: UnsyncedChange, index: number) => Fate];
+
+const halfOf = (bytes: Uint8Array): number => bytes.length >> 1;
+
+/** What a power cut may make of what was not synced. */
+const powerCuts: readonly Power[] = [
+  ["nothing survives", () => "dropped"],
+  ["all survives", () => "kept"],
+  ["every other change survives", (_change, index) => (index % 2 === 0 ? "kept" : "dropped")],
+  ["the others survive", (_change, index) => (index % 2 === 1 ? "kept" : "dropped")],
+  ["writes are torn", (change) => (change.kind === "write" ? { torn: halfOf(change.bytes) } : "kept")],
+  ["writes are garbage", (change) => (change.kind === "write" ? "garbage" : "kept")],
+  [
+    "writes are zeros",
+    (change) => (change.kind === "write" ? { instead: new Uint8Array(change.bytes.length) } : "kept"),
+  ],
+  [
+    "the last byte is missing",
+    (change) => (change.kind === "write" ? { torn: change.bytes.length - 1 } : "kept"),
+  ],
+];
+
+/** The same with less choice, for the second of two crashes. */
+const secondCuts = powerCuts.filter(([name]) => /nothing|all|garbage/.test(name));
+
+/** Crashes the scenario everywhere; throws at the first state that the product does not master, naming it. */
+export async function everyCrash(scenario: Scenario): Promise<Tally> {
+  const start = await prepared(scenario);
+  const tally: Tally = { effects: 0, crashes: 0, secondCrashes: 0 };
+  const snapshots = await snapshotsOf(start, scenario.act);
+  tally.effects = snapshots.length - 1;
+  const torn = await tornSnapshots(scenario, start);
+  for (const snapshot of [...snapshots, ...torn]) {
+    for (const crashed of crashesOf(snapshot, powerCuts)) {
+      tally.crashes++;
+      tally.secondCrashes += await examine(crashed);
+    }
+  }
+  return tally;
+}
+
+async function prepared(scenario: Scenario): Promise<World> {
+  const world = new World();
+  await scenario.prepare?.(world);
+  world.disk.settle();
+  return world;
+}
+
+/** Runs `act` once and keeps what stood before each effect that changes the disk, and what stands at its end. */
+async function snapshotsOf(start: World, act: (world: World) => Promise<void>): Promise<Snapshot[]> {
+  const world = start.killed();
+  const snapshots: Snapshot[] = [];
+  const keep = (label: string): void => void snapshots.push({ world: world.killed(), label });
+  world.disk.gate = (effect) => {
+    if (changesDisk(effect)) keep(`before ${describe(effect)}`);
+    return undefined;
+  };
+  await act(world);
+  world.disk.gate = undefined;
+  keep("at the end");
+  return snapshots;
+}
+
+/** Each write cut after one byte, in the middle and before its last byte, and the process dead. */
+async function tornSnapshots(scenario: Scenario, start: World): Promise<Snapshot[]> {
+  const snapshots: Snapshot[] = [];
+  const writes = await writesOf(scenario, start);
+  for (const { index, bytes = 0 } of writes) {
+    for (const short of new Set([1, bytes >> 1, bytes - 1])) {
+      if (short > 0 && short < bytes) snapshots.push(await tornSnapshot(scenario, start, { index, short }));
+    }
+  }
+  return snapshots;
+}
+
+async function writesOf(scenario: Scenario, start: World): Promise<Effect[]> {
+  const world = start.killed();
+  await scenario.act(world);
+  return world.disk.effects.filter(({ verb }) => verb === "write");
+}
+
+async function tornSnapshot(
+  scenario: Scenario,
+  start: World,
+  { index, short }: { index: number; short: number },
+): Promise<Snapshot> {
+  const world = start.killed();
+  world.disk.fault = (effect) => (effect.index === index ? { short } : undefined);
+  return await new Promise<Snapshot>((resolve, reject) => {
+    world.disk.gate = (effect) => {
+      if (effect.index <= index) return undefined;
+      const { path } = world.disk.effects[index] ?? effect;
+      resolve({ world: world.killed(), label: `after ${short} bytes of write ${index} to ${path}` });
+      return new Promise(() => undefined);
+    };
+    scenario.act(world).then(() => reject(new Error(`effect ${index} did not come`)), reject);
+  });
+}
+
+/** Every state that a crash at this moment may leave. */
+function* crashesOf({ world, label }: Snapshot, cuts: readonly Power[]): Generator<Snapshot> {
+  yield { world: world.killed(), label: `${label}, killed` };
+  const isClean = world.disk.unsynced().length === 0;
+  for (const [name, choose] of isClean ? cuts.slice(0, 1) : cuts) {
+    yield { world: world.crashed(choose), label: `${label}, power cut, ${name}` };
+  }
+}
+
+/** Reopens a crashed world, crashes it again on the way, and goes on. Resolves to the number of second crashes. */
+async function examine(crashed: Snapshot): Promise<number> {
+  let count = 0;
+  const snapshots = await named(crashed.label, () => snapshotsOf(crashed.world, goOn));
+  for (const snapshot of snapshots) {
+    for (const again of crashesOf(snapshot, secondCuts)) {
+      count++;
+      await named(`${crashed.label}; then ${again.label}`, () => goOn(again.world));
+    }
+  }
+  return count;
+}
+
+async function named<T>(label: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const what = error instanceof Error ? error.message : String(error);
+    const code = isHoldfastError(error) ? `${error.code}: ` : "";
+    throw new Error(`${label}: ${code}${what}`, { cause: error });
+  }
+}
+
+function describe(effect: Effect): string {
+  const to = effect.to === undefined ? "" : ` to ${effect.to}`;
+  return `effect ${effect.index} (${effect.process}: ${effect.verb} ${effect.path}${to})`;
+}
+
+/**
+ * Goes on with everything that is there, as if nothing had happened: each session is held, written and let go, each
+ * queue gets a delivery from the holder and from somebody else; then all of it is compared with the oracle.
+ */
+export async function goOn(world: World): Promise<void> {
+  const sessions = await world.actor("lister").store.ids();
+  for (const session of world.oracle.sessions) {
+    if (!sessions.includes(session)) throw new Error(`session ${session} is gone`);
+  }
+  for (const session of sessions) {
+    const round = world.oracle.log(session).tried.size;
+    const holder = world.actor("holder");
+    await holder.hold(session);
+    await holder.say(`after ${round}`);
+    await world.actor("sender").admit(`sent ${round}`, session);
+    await holder.admit(`held ${round}`);
+    await holder.release();
+    await compare(world, session);
+  }
+}
+
+/** Rejects where the session is not what the oracle knows. */
+export async function compare(world: World, session: string): Promise<void> {
+  const { store } = world.actor("reader");
+  const log: string[] = [];
+  const messages: Message[] = [];
+  const history = await store.readStrictly(session, ({ facts }) => {
+    log.push(...textsOf(facts));
+    for (const fact of facts) if (fact.kind === "message") messages.push(fact as Message);
+  });
+  if (history.remainder.state !== "none")
+    throw new Error(`the log ends in a ${history.remainder.state} piece`);
+  if (history.voids.length > 0) throw new Error("the log holds a void line");
+  for (const part of messages.flatMap(({ parts }) => parts)) {
+    if (part.type === "image") await store.blobs(session).get(part.blob);
+  }
+  const queue: string[] = [];
+  await store.readQueue(session, ({ facts }) => queue.push(...textsOf(facts)));
+  judge("log", log, world.oracle.log(session));
+  judge("queue", queue, world.oracle.queue(session));
+}
+
+function judge(file: string, texts: readonly string[], known: FileRecord): void {
+  const strange = texts.find((text) => !known.tried.has(text));
+  if (strange !== undefined) throw new Error(`the ${file} holds ${strange}, which nobody wrote`);
+  if (new Set(texts).size < texts.length)
+    throw new Error(`the ${file} holds something twice: ${texts.join(", ")}`);
+  const there = texts.filter((text) => known.acknowledged.includes(text));
+  if (there.join("\n") !== known.acknowledged.join("\n")) {
+    throw new Error(
+      `the ${file} has of what was acknowledged (${known.acknowledged.join(", ")}) only: ${there.join(", ")}`,
+    );
+  }
+}
