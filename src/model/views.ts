@@ -87,7 +87,7 @@ export function viewRow(
 }
 
 /** A run's status, given whether a process holds the session. */
-export function statusOf(run: RunState, active: boolean): RunStatus {
+function statusOf(run: RunState, active: boolean): RunStatus {
   return run.at === "running" && !active ? "interrupted" : run.at;
 }
 

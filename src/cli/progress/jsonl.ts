@@ -28,7 +28,7 @@ export function jsonlProgress(stream: OutputStream): ProgressOutput {
 }
 
 /** The lines of one commit; its facts share a `seq`. */
-export function linesOf(commit: Commit): string {
+function linesOf(commit: Commit): string {
   const { seq, at, ses: session } = commit;
   const told = commit.facts.filter((fact) => !silentKinds.has(fact.kind));
   const lines = told.map(({ kind: type, ...fields }) => {
