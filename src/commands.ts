@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Outside } from "./cli/index.ts";
@@ -17,6 +18,7 @@ export async function main(version: string): Promise<void> {
     ...lightOutside(environment),
     version,
     host,
+    temporaryDirectory: tmpdir(),
     stdinIsTerminal: process.stdin.isTTY === true,
     readStdin,
     open: (options) => openEngine({ host, ...options, environment, version, supervisorProgram }),

@@ -30,6 +30,8 @@ export interface LightOutside {
 export interface Outside extends LightOutside {
   readonly version: string;
   readonly host: Host;
+  /** Where the system keeps what may vanish. */
+  readonly temporaryDirectory: string;
   readonly stdinIsTerminal: boolean;
   /** All of standard input, at most `bytesMax`; rejects with a RangeError where there is more. */
   readStdin(bytesMax: number): Promise<Uint8Array>;
