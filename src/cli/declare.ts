@@ -2,6 +2,8 @@ import type { CommanderError } from "commander";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { Call, GlobalFlags } from "./call.ts";
 import { callOf } from "./flags.ts";
+import type { FlagRow } from "./list-words.ts";
+import { globalFlagRows } from "./list-words.ts";
 import type { Outside } from "./outside.ts";
 
 /** What all commands have in common: global flags, help with examples, and how a command is called. */
@@ -60,12 +62,17 @@ export function declareCommand(
 
 /** Adds the flags that every command takes; they work before and after a command's name. */
 export function addGlobalFlags(command: Command): Command {
-  return command
-    .optionsGroup("Global options:")
-    .option("--state-dir <dir>", "where sessions are kept (HOLDFAST_STATE_DIR)")
-    .option("--single-writer", "promise that nothing else writes the state directory")
-    .option("--json", "answer with one JSON document")
-    .addOption(new Option("--format <form>", "how progress is told").choices(["text", "jsonl"]));
+  command.optionsGroup("Global options:");
+  addFlags(command, globalFlagRows);
+  return command.addOption(new Option("--format <form>", "how progress is told").choices(["text", "jsonl"]));
+}
+
+/** Adds flags as a table declares them. */
+export function addFlags(command: Command, rows: readonly FlagRow[]): void {
+  for (const { flag, value, about } of rows) {
+    if (value === undefined) command.option(flag, about);
+    else command.option(`${flag} <${value}>`, about, once);
+  }
 }
 
 /** Lets a command do its work: `perform` gets the call that the global flags make, and resolves to the exit code. */

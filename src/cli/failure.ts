@@ -1,6 +1,7 @@
 import type { ErrorCode, ErrorDetails } from "../model/errors.ts";
 import { errorTable, isHoldfastError } from "../model/errors.ts";
 import type { Call } from "./call.ts";
+import type { LightOutside } from "./outside.ts";
 import { documentOf } from "./document.ts";
 import { Screen } from "./screen.ts";
 
@@ -17,7 +18,7 @@ export interface Failure {
 }
 
 /** What is told of anything that was thrown. */
-export function failureOf(error: unknown, call: Pick<Call, "program">): Failure {
+export function failureOf(error: unknown, call: Pick<Call<LightOutside>, "program">): Failure {
   if (!isHoldfastError(error)) return { code: "internal", message: `internal: ${messageOf(error)}` };
   const { hint, candidates, reason }: ErrorDetails = error.details;
   return {
@@ -31,7 +32,7 @@ export function failureOf(error: unknown, call: Pick<Call, "program">): Failure 
 
 /** Tells a failure and resolves to the exit code, when everything is written. */
 export async function reportFailure(
-  call: Pick<Call, "outside" | "form" | "kind">,
+  call: Pick<Call<LightOutside>, "outside" | "form" | "kind">,
   failure: Failure,
 ): Promise<number> {
   const { outside, form, kind } = call;
@@ -45,14 +46,14 @@ export async function reportFailure(
 }
 
 /** The stack of an unexpected error, where somebody looks for a fault. */
-export async function reportStack(call: Pick<Call, "outside">, error: unknown): Promise<void> {
+export async function reportStack(call: Pick<Call<LightOutside>, "outside">, error: unknown): Promise<void> {
   if (!call.outside.debug || !(error instanceof Error) || isHoldfastError(error)) return;
   const screen = new Screen(call.outside.stderr, false);
   screen.line(error.stack ?? String(error));
   await screen.flushed();
 }
 
-async function writeForPeople(call: Pick<Call, "outside">, failure: Failure): Promise<void> {
+async function writeForPeople(call: Pick<Call<LightOutside>, "outside">, failure: Failure): Promise<void> {
   const screen = new Screen(call.outside.stderr, call.outside.mayColour);
   const { message, hint, candidates = [] } = failure;
   screen.line(["bad", "holdfast: "], message);

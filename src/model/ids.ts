@@ -4,11 +4,14 @@
 export type IdPrefix = "ses" | "run" | "op" | "msg" | "dlv" | "req" | "dev" | "sto";
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
-const bodyPattern = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+const prefixes: readonly IdPrefix[] = ["ses", "run", "op", "msg", "dlv", "req", "dev", "sto"];
+const patterns = new Map(
+  prefixes.map((prefix) => [prefix, new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`)]),
+);
 
 /** True where `text` is a whole id of that kind. Checked before any path is built from one. */
 export function isId(prefix: IdPrefix, text: string): boolean {
-  return text.startsWith(`${prefix}_`) && bodyPattern.test(text.slice(prefix.length + 1));
+  return patterns.get(prefix)?.test(text) === true;
 }
 
 const timeMax = 2 ** 48 - 1;

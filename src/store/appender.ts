@@ -1,7 +1,7 @@
 import type { Disk, DiskFile } from "../host/index.ts";
 import { DiskError, equalBytes, isDiskError } from "../host/index.ts";
 import type { Commit } from "../model/commit.ts";
-import { HoldfastError } from "../model/errors.ts";
+import { HoldfastError, isHoldfastError } from "../model/errors.ts";
 import type { Fact, OpaqueFact } from "../model/facts.ts";
 import { advance, judge } from "./chain.ts";
 import type { CounterFold, LineCounters } from "./counters.ts";
@@ -106,10 +106,18 @@ export class Appender {
     return this.#enqueue(() => this.#catchUp());
   }
 
+  /** Takes back the note of a failed write that was undone, where that failed before. */
+  settle(): Promise<void> {
+    return this.#enqueue(async () => {
+      if (this.#ended === undefined) await this.#clearNote();
+    });
+  }
+
   /** Ends the writer when what was asked before is done. */
   close(): Promise<void> {
     return this.#enqueue(async () => {
       const { file, scan } = this.#options;
+      if (this.#ended === undefined) await this.#tryToClearNote();
       this.#end(new HoldfastError("internal", `session ${scan.session} was let go by this process`));
       if (this.#closed) return;
       this.#closed = true;
@@ -156,8 +164,11 @@ export class Appender {
     if (envelope === undefined) throw unwritable(`a line of ${bytes.length} bytes does not verify`);
     const parsed = parseFacts(bytes, envelope);
     if ("fault" in parsed) throw unwritable(parsed.fault);
-    if (judge(scan.head, scan.sums, envelope, raisesEpoch(bytes, envelope)) !== "accepted") {
-      throw unwritable(`epoch ${line.epoch} does not follow ${scan.head.epoch}`);
+    const raises = raisesEpoch(bytes, envelope);
+    if (judge(scan.head, scan.sums, envelope, raises) !== "accepted") {
+      // Two who take the lease at once, if locks fail them, count to the same epoch: the first one has it.
+      if (raises) throw this.#end(fenced(scan.session, `epoch ${scan.head.epoch} has begun already`));
+      throw unwritable(`epoch ${line.epoch} is not ${scan.head.epoch}`);
     }
     return { bytes, commit: commitOf(envelope, parsed.facts) };
   }
@@ -213,7 +224,8 @@ export class Appender {
     const taken = await takeBack({ disk, path: file.path, size, bytes: ours, guard });
     switch (taken.state) {
       case "gone":
-        return await this.#undone(failure.error);
+        await this.#tryToClearNote();
+        return storageError(failure.error, file.path);
       case "foreign":
         return this.#end(fenced(scan.session, "something else stands where our line was written"));
       case "unsure":
@@ -221,14 +233,13 @@ export class Appender {
     }
   }
 
-  async #undone(error: unknown): Promise<HoldfastError> {
+  async #tryToClearNote(): Promise<void> {
     try {
       await this.#clearNote();
-    } catch (cause) {
-      // It is tried again before the next line is written; until then the line's own failure is what matters.
-      if (!(cause instanceof HoldfastError)) throw cause;
+    } catch (error) {
+      // It is tried again before the next line is written, and at the end.
+      if (!isHoldfastError(error)) throw error;
     }
-    return storageError(error, this.#options.file.path);
   }
 
   /** True where the file holds exactly what we knew and our bytes, and the path still names it. */

@@ -233,9 +233,11 @@ function noteMessage(known: Set<string>, facts: readonly (Fact | OpaqueFact)[]):
 function epochRaised(host: Host, options: TakeOptions): EpochRaised {
   const { pid, host: name, bootId, startTime } = host.processes.self;
   const { store, device } = options.identity;
-  const socket = options.socket && { socket: options.socket.path, nonce: options.socket.nonce };
-  const { version } = options;
-  return { kind: "epoch.raised", store, device, host: name, bootId, pid, startTime, version, ...socket };
+  const { version, socket } = options;
+  // Never twice the same line: of two who take the lease at once, if locks fail them, only one may find its own.
+  const nonce = socket?.nonce ?? Buffer.from(host.ids.random(16)).toString("hex");
+  const where = { ...(socket && { socket: socket.path }), nonce };
+  return { kind: "epoch.raised", store, device, host: name, bootId, pid, startTime, version, ...where };
 }
 
 /** A session that another store held last moves here. */

@@ -10,4 +10,5 @@ export * from "./repair.ts";
 export * from "./scan.ts";
 export * from "./state-directory.ts";
 export * from "./store.ts";
+export * from "./session-index.ts";
 export { storageError } from "./write-errors.ts";

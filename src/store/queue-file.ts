@@ -104,6 +104,7 @@ export class QueueFile {
     const isGone = await isDeleted(this.#host, this.#folder);
     if (isGone && !evenDeleted) throw deleted(this.#folder);
     const { queue, head } = this.#folder;
+    await this.#open?.appender.settle();
     await onStorage(head, async () => this.#keeper.refuseUnsure(await this.#keeper.read(), "queue"));
     await onStorage(queue, () => this.#catchUp(lock));
     let over = false;
@@ -147,7 +148,13 @@ export class QueueFile {
   }
 
   async #create(lock: HeldLock): Promise<OpenQueue> {
-    return await this.#adopt(lock, "create_append");
+    try {
+      return await this.#adopt(lock, "create_append");
+    } catch (error) {
+      // Somebody made it whom the lock did not keep out.
+      if (isDiskError(error, "EEXIST")) return await this.#adopt(lock, "append");
+      throw error;
+    }
   }
 
   async #syncNames(): Promise<void> {

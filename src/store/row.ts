@@ -34,8 +34,7 @@ export function isRow(value: unknown): value is Row {
   );
 }
 
-/** JSON holds finite numbers only; a fact from elsewhere may not. */
 function isOfKind(value: unknown, kind: Kind): boolean {
   if (kind === "count") return Number.isSafeInteger(value) && (value as number) >= 0;
-  return typeof value === kind && (kind !== "number" || Number.isFinite(value));
+  return kind === "number" ? Number.isFinite(value) : typeof value === kind;
 }

@@ -1,6 +1,7 @@
 import type { Host } from "../../src/host/index.ts";
-import type { Message } from "../../src/model/facts.ts";
-import type { Appended, HeldSession, QueueTransaction } from "../../src/store/index.ts";
+import { isHoldfastError } from "../../src/model/errors.ts";
+import type { Message, Repaired } from "../../src/model/facts.ts";
+import type { Appended, HeldSession, QueueTransaction, StoreIdentity } from "../../src/store/index.ts";
 import { Store } from "../../src/store/index.ts";
 import { admitted, message, newSession } from "../store/builders.ts";
 import { type Fate, MemoryDisk, type UnsyncedChange } from "./memory-disk.ts";
@@ -22,6 +23,10 @@ export class Oracle {
   readonly sessions = new Set<string>();
   readonly logs = new Map<string, FileRecord>();
   readonly queues = new Map<string, FileRecord>();
+  /** True where somebody was told that it is unknown what is on disk, and will ask for a repair. */
+  mayRepair = false;
+  /** True where somebody knows that the store is a copy, and will adopt it. */
+  mayAdopt = false;
 
   log(session: string): FileRecord {
     return recordOf(this.logs, session);
@@ -33,6 +38,8 @@ export class Oracle {
 
   copy(): Oracle {
     const copy = new Oracle();
+    copy.mayRepair = this.mayRepair;
+    copy.mayAdopt = this.mayAdopt;
     this.sessions.forEach((session) => copy.sessions.add(session));
     for (const name of ["logs", "queues"] as const) {
       for (const [session, { tried, acknowledged }] of this[name]) {
@@ -92,15 +99,15 @@ export class World {
 
 function seedOf(text: string): number {
   let seed = 0;
-  for (const character of text) seed = (Math.imul(seed, 31) + character.charCodeAt(0)) | 0;
-  return seed;
+  for (const character of text) seed = (Math.imul(seed, 31) + character.charCodeAt(0)) >>> 0;
+  return seed % 1_000_000;
 }
 
 /** Somebody who does things to sessions in one process, and tells the oracle. */
 export class Actor {
   readonly host: Host;
   readonly store: Store;
-  readonly #oracle: Oracle;
+  readonly oracle: Oracle;
   readonly #die: () => void;
   #held: HeldSession | undefined;
   session = "";
@@ -111,7 +118,7 @@ export class Actor {
   constructor(host: Host, oracle: Oracle, die: () => void = () => undefined) {
     this.host = host;
     this.store = new Store(host, { directory: stateDirectory, singleWriter: false });
-    this.#oracle = oracle;
+    this.oracle = oracle;
     this.#die = die;
   }
 
@@ -127,25 +134,46 @@ export class Actor {
 
   async create(blobs: readonly Uint8Array[] = []): Promise<string> {
     this.session = await this.store.create(newSession("a session", blobs));
-    this.#oracle.sessions.add(this.session);
+    this.oracle.sessions.add(this.session);
     return this.session;
   }
 
   async hold(session = this.session, options: { acceptRollback?: boolean } = {}): Promise<HeldSession> {
     this.session = session;
-    this.#held = await this.store.hold(session, {
-      identity: await this.store.identity(),
-      version: "0.1.0",
-      acceptRollback: options.acceptRollback ?? false,
-      visit: ({ facts }) => this.seen.push(...textsOf(facts)),
-      visitQueue: ({ facts }) => this.seenQueue.push(...textsOf(facts)),
-    });
+    const identity = await this.#identity();
+    const repaired: Repaired[] = [];
+    const hold = () =>
+      this.store.hold(session, {
+        identity,
+        version: "0.1.0",
+        acceptRollback: options.acceptRollback ?? false,
+        repaired,
+        visit: ({ facts }) => this.seen.push(...textsOf(facts)),
+        visitQueue: ({ facts }) => this.seenQueue.push(...textsOf(facts)),
+      });
+    try {
+      this.#held = await hold();
+    } catch (error) {
+      if (!this.oracle.mayRepair || !isHoldfastError(error, "durability_unknown")) throw error;
+      repaired.push(...(await this.store.repair(session)).flatMap((repair) => repair.repaired ?? []));
+      this.#held = await hold();
+    }
     return this.#held;
+  }
+
+  async #identity(): Promise<StoreIdentity> {
+    try {
+      return await this.store.identity();
+    } catch (error) {
+      if (!this.oracle.mayAdopt || !isHoldfastError(error, "store_copied")) throw error;
+      await this.store.adopt();
+      return await this.store.identity();
+    }
   }
 
   /** Appends a message to the log; with `extra` bytes it comes with a blob. */
   async say(text: string, extra?: Uint8Array): Promise<Appended> {
-    const record = this.#oracle.log(this.session);
+    const record = this.oracle.log(this.session);
     record.tried.add(text);
     const said: Message = message(text);
     if (extra !== undefined) {
@@ -159,9 +187,10 @@ export class Actor {
 
   /** Admits a delivery as the holder, or as anybody. */
   async admit(text: string, session = this.session): Promise<Appended> {
-    const record = this.#oracle.queue(session);
+    const record = this.oracle.queue(session);
     record.tried.add(text);
     const work = (transaction: QueueTransaction) => transaction.append([admitted(text)]);
+    if (this.#held === undefined) await this.#identity();
     const appended =
       this.#held === undefined
         ? await this.store.appendToQueue(session, ({ facts }) => this.seenQueue.push(...textsOf(facts)), work)
