@@ -112,14 +112,17 @@ export function viewRun(state: SessionState, run: RunState, active: boolean): Ru
     usage,
     ...text,
     ...(error !== undefined && { error }),
-    operations: operations.map((operation) => viewOperation(operation, args.get(operation.origin) ?? {})),
+    operations: operations.map((operation) =>
+      viewOperation(operation, args.get(operation.origin) ?? startedArgs(operation)),
+    ),
   };
 }
 
 function errorOf(run: RunState): string | undefined {
   if (run.at === "suspended") return run.error ?? run.reason;
   if (run.at !== "failed" && run.at !== "canceled") return undefined;
-  return [run.reason, run.text].filter((part) => part !== undefined && part !== "").join(": ");
+  const words = [run.reason, run.text].filter((part) => part !== undefined && part !== "");
+  return words.length === 0 ? undefined : words.join(": ");
 }
 
 /** The arguments that the model gave, by operation; what stands in a blob is named. */
@@ -128,10 +131,19 @@ function argsByOperation(state: SessionState): Map<string, Json> {
   for (const { message } of state.messages) {
     for (const part of message.parts) {
       if (part.type === "tool_call")
-        args.set(part.operation, part.args ?? { blob: part.argsBlob?.sha256 ?? "" });
+        args.set(
+          part.operation,
+          part.args ?? (part.argsBlob === undefined ? {} : { blob: part.argsBlob.sha256 }),
+        );
     }
   }
   return args;
+}
+
+/** A call whose message is not visible any more still tells what it was started with. */
+function startedArgs(operation: OperationState): Json {
+  if (operation.at === "asked") return {};
+  return operation.args ?? (operation.argsBlob === undefined ? {} : { blob: operation.argsBlob.sha256 });
 }
 
 function viewOperation(operation: OperationState, args: Json): OperationView {
