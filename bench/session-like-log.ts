@@ -6,7 +6,7 @@ import type { Fact, Part } from "../src/model/facts.ts";
 import { CounterFold } from "../src/store/counters.ts";
 import { encodeLine, readEnvelope, zeroSum } from "../src/store/line.ts";
 import type { LogPart } from "../src/store/read-log.ts";
-import { epochRaised, modelRequested, row, sessionCreated, testId } from "../test/store/build-log.ts";
+import { created, epochRaised, idOf, modelRequested, row } from "../test/store/builders.ts";
 
 /** Logs as a coding session leaves them: requests, answers with calls, operations and their outputs; 2 KB a line. */
 
@@ -22,7 +22,7 @@ export async function inTemporaryDirectory<T>(work: (directory: string) => Promi
 
 /** Writes a log of at least `bytesMin` bytes. */
 export function writeSessionLikeLog(path: string, bytesMin: number): LogPart {
-  const session = testId("ses", 1);
+  const session = idOf("ses", "1");
   const file = openSync(path, "w");
   const pending: Uint8Array[] = [];
   const counters = new CounterFold();
@@ -45,7 +45,7 @@ export function writeSessionLikeLog(path: string, bytesMin: number): LogPart {
     [size, seq, sum] = [size + bytes.length, seq + 1, readEnvelope(bytes)?.sum ?? ""];
   };
   try {
-    add([sessionCreated([]), row("bench")]);
+    add([created, row("bench")]);
     add([epochRaised()]);
     for (let turn = 1; size < bytesMin; turn++) for (const facts of turnOf(turn)) add(facts);
     flush();
@@ -69,9 +69,9 @@ function textOf(number: number, length: number): string {
 
 /** The lines of one turn: asked, answered with two calls, both carried out, results handed over. */
 function turnOf(turn: number): Fact[][] {
-  const run = testId("run", Math.floor(turn / 10));
-  const operations = [testId("op", turn * 2), testId("op", turn * 2 + 1)] as const;
-  const id = (place: number) => testId("msg", turn * 4 + place);
+  const run = idOf("run", `${Math.floor(turn / 10)}`);
+  const operations = [idOf("op", `${turn * 2}`), idOf("op", `${turn * 2 + 1}`)] as const;
+  const id = (place: number) => idOf("msg", `${turn * 4 + place}`);
   const lines: Fact[][] = [];
   if (turn % 10 === 1) {
     const parts: Part[] = [{ type: "text", text: textOf(turn, 600) }];
@@ -82,9 +82,7 @@ function turnOf(turn: number): Fact[][] {
     ]);
   }
   const hashes = Object.fromEntries(tools.map((tool) => [tool, "b".repeat(64)]));
-  lines.push([
-    { ...(modelRequested(turn) as Extract<Fact, { kind: "model.requested" }>), run, tools: hashes },
-  ]);
+  lines.push([{ ...modelRequested(run, turn), tools: hashes }]);
   lines.push(answerOf(turn, { run, operations, message: id(1) }));
   for (const operation of operations) lines.push(...effectOf(turn, operation));
   const results = operations.map((operation, index): Part => ({

@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import envPaths from "env-paths";
@@ -17,6 +18,7 @@ export async function main(version: string): Promise<void> {
     host,
     stateDirectory: stateDirectoryOf(environment),
     currentDirectory: process.cwd(),
+    temporaryDirectory: tmpdir(),
     stdout: outputStream(process.stdout),
     stderr: outputStream(process.stderr),
     mayColour: (environment["NO_COLOR"] ?? "") === "",

@@ -3,6 +3,7 @@ import { HoldfastError } from "../model/errors.ts";
 import type { Call } from "./call.ts";
 import type { Reading } from "./declare.ts";
 import { addGlobalFlags, declareCommand, kindOf, ParserStop } from "./declare.ts";
+import { declareDemo } from "./declare-demo.ts";
 import { declareResume, declareRun } from "./declare-runs.ts";
 import { declareSession, declareStore } from "./declare-sessions.ts";
 import { documentOf } from "./document.ts";
@@ -39,7 +40,7 @@ function declareProgram(reading: Reading): Command {
   program.optionsGroup("Options:").version(reading.outside.version, "-V, --version", "show the version");
   addGlobalFlags(program);
   program.commandsGroup("Commands:");
-  for (const declare of [declareRun, declareResume, declareSession, declareStore]) {
+  for (const declare of [declareRun, declareResume, declareSession, declareStore, declareDemo]) {
     program.addCommand(declare(reading));
   }
   return program;

@@ -17,6 +17,8 @@ export interface Outside {
   /** The state directory where no flag names one. */
   readonly stateDirectory: string;
   readonly currentDirectory: string;
+  /** Where the system keeps what may vanish. */
+  readonly temporaryDirectory: string;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   /** False where NO_COLOR asks for none. */

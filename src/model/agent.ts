@@ -2,8 +2,8 @@ import type { Evidence } from "./facts.ts";
 import type { Json, Outcome, EffectClass, Usage } from "./values.ts";
 
 /**
- * The contract between the engine and an agent. The engine knows this page and no agent; an agent knows this page and
- * no store. The engine makes everything durable: an agent decides nothing about durability and writes no facts.
+ * A7 The contract between the engine and an agent. The engine knows this page and no agent; an agent knows this page
+ * and no store. The engine makes everything durable: an agent decides nothing about durability and writes no facts.
  */
 
 /** A part of what a model is sent. Plain JSON. */

@@ -1,6 +1,6 @@
 import type { Fact, OpaqueFact } from "./facts.ts";
 
-/** One line of a log: facts that became durable together. One shape for file, stream, bundle and screen. */
+/** One line of a log: facts that became durable together. A9 One shape for file, stream, bundle and screen. */
 export interface Commit {
   readonly v: number;
   readonly ses: string;
@@ -32,9 +32,12 @@ const noteParts = new Set(["context", "mail", "notice"]);
 export function rowsOfFact(fact: Fact | OpaqueFact): number {
   switch (fact.kind) {
     case "message": {
-      const parts = (fact as { parts: readonly { type: string }[] }).parts;
-      const notes = parts.filter((part) => noteParts.has(part.type)).length;
-      return notes + (parts.some((part) => recordParts.has(part.type)) ? 1 : 0);
+      let [notes, records] = [0, 0];
+      for (const { type } of (fact as { parts: readonly { type: string }[] }).parts) {
+        if (noteParts.has(type)) notes++;
+        else if (recordParts.has(type)) records = 1;
+      }
+      return notes + records;
     }
     case "op.asked":
     case "compacted":

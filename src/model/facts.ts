@@ -97,23 +97,28 @@ export function isKnownKind(kind: string): kind is FactKind {
  */
 export function faultOfFact(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return "a fact is an object";
-  const [first] = Object.keys(value);
   const { kind } = value as { kind?: unknown };
-  if (first !== "kind" || typeof kind !== "string") return "a fact's first member is its kind";
-  if (!isKnownKind(kind) || validatorOfKind(kind)(value)) return undefined;
+  if (firstNameOf(value) !== "kind" || typeof kind !== "string") return "a fact's first member is its kind";
+  const validator = validators.get(kind) ?? makeValidator(kind);
+  if (validator?.(value) !== false || !isKnownKind(kind)) return undefined;
   const result = factSchemas[kind].safeParse(value);
   if (result.success) return undefined;
   const issue = result.error.issues[0];
   return `${kind}: ${issue?.path.join(".") ?? ""} ${issue?.message ?? "does not fit"}`;
 }
 
-/** Made at the first use: no command meets every kind. */
-const validators = new Map<FactKind, Validator>();
+/** Objects put names that are numbers before all others, wherever they stood in the text. */
+function firstNameOf(value: object): string | undefined {
+  for (const name in value) if (!/^\d+$/.test(name)) return name;
+  return undefined;
+}
 
-function validatorOfKind(kind: FactKind): Validator {
-  const known = validators.get(kind);
-  if (known !== undefined) return known;
-  const made = validatorOf(factSchemas[kind]);
-  validators.set(kind, made);
-  return made;
+/** Made at the first use: no command meets every kind. */
+const validators = new Map<string, Validator>();
+
+function makeValidator(kind: string): Validator | undefined {
+  if (!isKnownKind(kind)) return undefined;
+  const validator = validatorOf(factSchemas[kind]);
+  validators.set(kind, validator);
+  return validator;
 }

@@ -1,4 +1,4 @@
-import { latin1Text, sha256, utf8Bytes, utf8Text } from "../host/index.ts";
+import { checkedUtf8Text, latin1Text, sha256, utf8Bytes } from "../host/index.ts";
 import { isId } from "../model/ids.ts";
 import type { Fact, OpaqueFact } from "../model/facts.ts";
 
@@ -19,7 +19,7 @@ export const zeroSum = "0".repeat(32);
 
 const newline = 0x0a;
 const sessionIdLength = 30;
-const hexPattern = /^[0-9a-f]{32}$/;
+const noBytes = new Uint8Array(0);
 /** From `,"prev"` to the newline. */
 const tailBytes = 85;
 /** From `,"sum"` to the newline. */
@@ -60,71 +60,99 @@ export function readEnvelope(line: Uint8Array): Envelope | undefined {
   const { length } = line;
   if (length > lineBytesMax || length <= tailBytes || line[length - 1] !== newline) return undefined;
   const factsEnd = length - tailBytes;
-  const head = new HeadReader(line.subarray(0, factsEnd));
-  const v = head.numberAfter('{"v":');
-  const ses = head.sessionAfter(',"ses":"');
-  const seq = head.numberAfter('","seq":');
-  const epoch = head.numberAfter(',"epoch":');
-  const at = head.numberAfter(',"at":');
-  const rec = head.numberAfter(',"rec":');
-  const rev = head.numberAfter(',"rev":');
-  const msgs = head.numberAfter(',"msgs":');
-  const row = head.numberAfter(',"row":');
-  const factsStart = head.positionAfter(',"facts":[') - 1;
+  const head = new HeadReader(line, factsEnd);
+  const v = head.number(0);
+  const ses = head.session(1);
+  const seq = head.number(2);
+  const epoch = head.number(3);
+  const at = head.number(4);
+  const rec = head.number(5);
+  const rev = head.number(6);
+  const msgs = head.number(7);
+  const row = head.number(8);
+  const factsStart = head.skip(9) - 1;
   if (head.failed || factsEnd <= factsStart + 1 || line[factsEnd - 1] !== 0x5d) return undefined;
-  const tail = readTail(latin1Text(line, factsEnd, length));
-  if (tail === undefined || sumOf(line.subarray(0, length - sumBytes)) !== tail.sum) return undefined;
-  return { v, ses, seq, epoch, at, rec, rev, msgs, row, ...tail, factsStart, factsEnd };
+  const tail = latin1Text(line, factsEnd, length);
+  if (!tail.startsWith(',"prev":"') || !tail.startsWith('","sum":"', 41) || !tail.endsWith('"}\n'))
+    return undefined;
+  const [prev, sum] = [tail.slice(9, 41), tail.slice(50, 82)];
+  if (!isHex(line, factsEnd + 9, factsEnd + 41)) return undefined;
+  if (sumOf(line.subarray(0, length - sumBytes)) !== sum) return undefined;
+  return { v, ses, seq, epoch, at, rec, rev, msgs, row, prev, sum, factsStart, factsEnd };
 }
 
-/** Reads the members before the facts, byte by byte: each line of each log passes here. */
+/** What stands between the values of a line, in order. */
+const literals = [
+  '{"v":',
+  ',"ses":"',
+  '","seq":',
+  ',"epoch":',
+  ',"at":',
+  ',"rec":',
+  ',"rev":',
+  ',"msgs":',
+  ',"row":',
+  ',"facts":[',
+].map((text) => utf8Bytes(text));
+
+/** Reads the members before the facts, byte by byte: every line of every log passes here. */
 class HeadReader {
   readonly #bytes: Uint8Array;
+  readonly #end: number;
   #at = 0;
   failed = false;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, end: number) {
     this.#bytes = bytes;
+    this.#end = end;
   }
 
-  /** The position after `literal`, which must come next. */
-  positionAfter(literal: string): number {
-    for (let index = 0; index < literal.length; index++) {
-      if (this.#bytes[this.#at++] !== literal.charCodeAt(index)) this.failed = true;
+  /** The position after literal number `index`, which must come next. */
+  skip(index: number): number {
+    const literal = literals[index] ?? noBytes;
+    const bytes = this.#bytes;
+    const start = this.#at;
+    for (let offset = 0; offset < literal.length; offset++) {
+      if (bytes[start + offset] !== literal[offset]) this.failed = true;
     }
+    this.#at = start + literal.length;
     return this.#at;
   }
 
-  /** `0` or up to 16 digits without a leading zero, at most 2^53 - 1. */
-  numberAfter(literal: string): number {
-    const start = this.positionAfter(literal);
-    let value = 0;
+  /** After a literal: `0`, or up to 16 digits without a leading zero, at most 2^53 - 1. */
+  number(index: number): number {
+    const start = this.skip(index);
+    const bytes = this.#bytes;
+    let [at, value] = [start, 0];
     for (;;) {
-      const digit = (this.#bytes[this.#at] ?? 0) - 0x30;
+      const digit = (bytes[at] ?? 0) - 0x30;
       if (!(digit >= 0 && digit <= 9)) break;
       value = value * 10 + digit;
-      this.#at++;
+      at++;
     }
-    const digits = this.#at - start;
-    const startsWell = digits === 1 || this.#bytes[start] !== 0x30;
-    if (digits < 1 || digits > 16 || !startsWell || value > Number.MAX_SAFE_INTEGER) this.failed = true;
+    const digits = at - start;
+    if (digits === 0 || digits > 16 || (digits > 1 && bytes[start] === 0x30)) this.failed = true;
+    if (value > Number.MAX_SAFE_INTEGER) this.failed = true;
+    this.#at = at;
     return value;
   }
 
-  sessionAfter(literal: string): string {
-    const start = this.positionAfter(literal);
-    this.#at += sessionIdLength;
-    const text = latin1Text(this.#bytes, start, Math.min(this.#at, this.#bytes.length));
+  /** After a literal: the id of a session. */
+  session(index: number): string {
+    const start = this.skip(index);
+    this.#at = start + sessionIdLength;
+    const text = latin1Text(this.#bytes, start, Math.min(this.#at, this.#end));
     if (!isId("ses", text)) this.failed = true;
     return text;
   }
 }
 
-/** `,"prev":"` 32 hex digits `","sum":"` 32 hex digits `"}` and the newline. The sum is compared by its reader. */
-function readTail(text: string): { prev: string; sum: string } | undefined {
-  const prev = text.slice(9, 41);
-  const sum = text.slice(50, 82);
-  return text === `,"prev":"${prev}","sum":"${sum}"}\n` && hexPattern.test(prev) ? { prev, sum } : undefined;
+function isHex(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const code = bytes[at] ?? 0;
+    if (!((code >= 0x30 && code <= 0x39) || (code >= 0x61 && code <= 0x66))) return false;
+  }
+  return true;
 }
 
 /** True where the first fact is `epoch.raised`; looks at the bytes alone. */
@@ -145,9 +173,9 @@ function startsCanonically(line: Uint8Array, factsStart: number): boolean {
   return true;
 }
 
-/** The text of the facts: a JSON array, not yet parsed. The caller has checked that the line is UTF-8. */
-export function factsText(line: Uint8Array, envelope: Envelope): string {
-  return utf8Text(line, envelope.factsStart, envelope.factsEnd);
+/** The text of the facts, a JSON array that is not yet parsed; undefined where it is not UTF-8. */
+export function factsText(line: Uint8Array, envelope: Envelope): string | undefined {
+  return checkedUtf8Text(line, envelope.factsStart, envelope.factsEnd);
 }
 
 function sumOf(bytes: Uint8Array): string {

@@ -1,4 +1,3 @@
-import { isUtf8 } from "../host/index.ts";
 import type { Commit } from "../model/commit.ts";
 import type { Fact, OpaqueFact } from "../model/facts.ts";
 import { faultOfFact } from "../model/facts.ts";
@@ -10,10 +9,11 @@ export type ParsedFacts = { readonly facts: readonly (Fact | OpaqueFact)[] } | {
 
 /** Parses the facts of a line that verifies, and checks them against their schemas and the order of facts. */
 export function parseFacts(line: Uint8Array, envelope: Envelope): ParsedFacts {
-  if (!isUtf8(line)) return { fault: "is not UTF-8" };
+  const text = factsText(line, envelope);
+  if (text === undefined) return { fault: "is not UTF-8" };
   let facts: unknown;
   try {
-    facts = JSON.parse(factsText(line, envelope));
+    facts = JSON.parse(text);
   } catch (error) {
     return { fault: `facts are not JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
