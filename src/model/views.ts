@@ -87,7 +87,7 @@ export function viewRow(
 }
 
 /** A run's status, given whether a process holds the session. */
-function statusOf(run: RunState, active: boolean): RunStatus {
+export function statusOf(run: RunState, active: boolean): RunStatus {
   return run.at === "running" && !active ? "interrupted" : run.at;
 }
 
