@@ -14,6 +14,7 @@ export class EngineWorld {
   /** What some observer was told, and the session that somebody was told of. */
   readonly told: Commit[];
   readonly begun: string[];
+  environment: Readonly<Record<string, string>> = {};
   readonly #locks = new LockTable();
   readonly #lives: number;
   #processes = 0;
@@ -36,7 +37,7 @@ export class EngineWorld {
       host,
       stateDirectory: "/state",
       singleWriter: false,
-      environment: {},
+      environment: this.environment,
       version: "0.0.0-test",
       supervisorProgram: { file: "none", args: [] },
     });
@@ -57,7 +58,9 @@ export class EngineWorld {
   }
 
   #after(disk: MemoryDisk): EngineWorld {
-    return new EngineWorld({ disk, told: this.told, begun: this.begun, lives: this.#lives + 1 });
+    const world = new EngineWorld({ disk, told: this.told, begun: this.begun, lives: this.#lives + 1 });
+    world.environment = this.environment;
+    return world;
   }
 
   text(path: string): string | undefined {
