@@ -1,5 +1,6 @@
 import type { ErrorCode, ErrorDetails } from "../model/errors.ts";
 import { errorTable, isHoldfastError } from "../model/errors.ts";
+import { printedSchema } from "../model/printed-line.ts";
 import type { Call } from "./call.ts";
 import type { LightOutside } from "./outside.ts";
 import { documentOf } from "./document.ts";
@@ -64,7 +65,7 @@ async function writeForPeople(call: Pick<Call<LightOutside>, "outside">, failure
 
 function errorLine(failure: Failure): string {
   const { code, message, hint, candidates } = failure;
-  return JSON.stringify({ schema: 1, type: "error", code, message, hint, candidates });
+  return JSON.stringify({ schema: printedSchema, type: "error", code, message, hint, candidates });
 }
 
 /** Commands in hints are to work as they stand, so they take the global flags of this call along. */
