@@ -1,3 +1,4 @@
+import { isDiskError } from "../host/index.ts";
 import type { ErrorCode, ErrorDetails } from "../model/errors.ts";
 import { errorTable, isHoldfastError } from "../model/errors.ts";
 import { printedSchema } from "../model/printed-line.ts";
@@ -5,6 +6,7 @@ import type { Call } from "./call.ts";
 import type { LightOutside } from "./outside.ts";
 import { documentOf } from "./document.ts";
 import { Screen } from "./screen.ts";
+import { wrapText } from "./text/wrap.ts";
 
 /** How a command that failed says so, in every form. */
 
@@ -20,6 +22,8 @@ export interface Failure {
 
 /** What is told of anything that was thrown. */
 export function failureOf(error: unknown, call: Pick<Call<LightOutside>, "program">): Failure {
+  // What no verb expected of the disk is still the disk's fault and not ours.
+  if (isDiskError(error)) return { code: "io_error", message: error.message };
   if (!isHoldfastError(error)) return { code: "internal", message: `internal: ${messageOf(error)}` };
   const { hint, candidates, reason }: ErrorDetails = error.details;
   return {
@@ -59,8 +63,15 @@ async function writeForPeople(call: Pick<Call<LightOutside>, "outside">, failure
   const { message, hint, candidates = [] } = failure;
   screen.line(["bad", "holdfast: "], message);
   for (const candidate of candidates) screen.line(`  ${candidate}`);
-  for (const line of hint?.split("\n") ?? []) screen.line(["dim", `  ${line}`]);
+  for (const line of hintLines(screen, hint ?? "")) screen.line(["dim", `  ${line}`]);
   await screen.flushed();
+}
+
+/** Sentences are broken between words; a command stays in one line, to be copied. */
+function hintLines(screen: Screen, hint: string): string[] {
+  if (hint === "") return [];
+  const isProse = (line: string) => screen.isTerminal && !line.includes("holdfast ");
+  return hint.split("\n").flatMap((line) => (isProse(line) ? wrapText(line, screen.columns - 2) : [line]));
 }
 
 function errorLine(failure: Failure): string {

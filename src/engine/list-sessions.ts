@@ -1,11 +1,12 @@
 import type { Host } from "../host/index.ts";
+import { isDiskError } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { ResumeVerdict } from "../model/eligibility.ts";
 import { evaluateResume } from "../model/eligibility.ts";
 import { timeOfId } from "../model/ids.ts";
 import type { SessionRow } from "../model/views.ts";
 import { viewRow } from "../model/views.ts";
-import type { SessionIndex } from "../store/index.ts";
+import type { LastRow, SessionIndex } from "../store/index.ts";
 
 /** Which sessions are listed, and how many at once. */
 export interface ListRequest {
@@ -67,18 +68,29 @@ type Candidate = SessionRow & { moved: boolean };
 
 async function readRow(context: ListContext, id: string): Promise<Candidate> {
   const createdAt = timeOfId(id);
-  const last = await context.store.lastRow(id);
-  if ("damage" in last) {
-    const { line, offset, reason } = last.damage;
-    const damaged = `line ${line}, byte ${offset}: ${reason}`;
+  const last = await readLastRow(context, id);
+  if (typeof last === "string") {
     const unknown = { title: "", agent: "", workspace: "", archived: false, pinned: false, moved: false };
-    return { id, ...unknown, createdAt, updatedAt: createdAt, active: false, messages: 0, damaged };
+    return { id, ...unknown, createdAt, updatedAt: createdAt, active: false, messages: 0, damaged: last };
   }
   // A clean end is on record, so only the others are worth a look at the lock.
   const active = last.released ? false : await context.store.isHeld(id);
   const view = viewRow(id, last.row, { createdAt, updatedAt: last.at, active, messages: last.msgs });
   const damaged = last.remainder.state === "damaged" ? { damaged: last.remainder.damage.reason } : {};
   return { ...view, ...damaged, moved: last.row.moved === true };
+}
+
+/** The newest row; or, as a text, why there is none: one session that cannot be read hides no other. */
+async function readLastRow(context: ListContext, id: string): Promise<LastRow | string> {
+  try {
+    const last = await context.store.lastRow(id);
+    if (!("damage" in last)) return last;
+    const { line, offset, reason } = last.damage;
+    return `line ${line}, byte ${offset}: ${reason}`;
+  } catch (error) {
+    if (!isDiskError(error)) throw error;
+    return `it cannot be read: ${error.code}`;
+  }
 }
 
 function fits(row: Candidate, request: ListRequest): boolean {

@@ -1,3 +1,4 @@
+export * from "./last-row.ts";
 export * from "./appender.ts";
 export * from "./blobs.ts";
 export * from "./create-session.ts";

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Host } from "../host/index.ts";
 import { isDiskError } from "../host/index.ts";
+import { HoldfastError } from "../model/errors.ts";
 import { isId } from "../model/ids.ts";
 import type { DamagedRow, LastRow } from "./last-row.ts";
 import { readLastRow } from "./last-row.ts";
@@ -23,8 +24,16 @@ export class SessionIndex {
       const names = await this.#host.disk.list(join(this.directory, "sessions"));
       return names.filter((name) => isId("ses", name)).toSorted();
     } catch (error) {
-      if (isDiskError(error, "ENOENT")) return [];
-      throw error;
+      if (!isDiskError(error)) throw error;
+      if (error.code === "ENOENT") return [];
+      throw new HoldfastError(
+        "io_error",
+        `cannot read the state directory ${this.directory}: ${error.code}`,
+        {
+          hint: "Choose another one with --state-dir or HOLDFAST_STATE_DIR.",
+          cause: error,
+        },
+      );
     }
   }
 

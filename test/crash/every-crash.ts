@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { isHoldfastError } from "../../src/model/errors.ts";
 import type { EpochRaised, Fact, Message, OpaqueFact, SessionMoved } from "../../src/model/facts.ts";
 import { changesDisk, type Effect, type Fate, type UnsyncedChange } from "./memory-disk.ts";
-import { type Actor, type FileRecord, textsOf, World } from "./world.ts";
+import { type FileRecord, textsOf, World } from "./world.ts";
 
 /** What is crashed. It must do the same each time that it is run. */
 export interface Scenario {
@@ -17,6 +17,8 @@ export interface Scenario {
   readonly prepare?: (world: World) => Promise<void>;
   /** What is crashed at each effect. */
   readonly act: (world: World) => Promise<void>;
+  /** What the same processes do next, where one of those effects failed and none fails any more. */
+  readonly again?: (world: World) => Promise<void>;
 }
 
 /** How much was looked at. */
@@ -76,7 +78,8 @@ export async function everyCrash(scenario: Scenario): Promise<Tally> {
   return tally;
 }
 
-async function prepared(scenario: Scenario): Promise<World> {
+/** What the scenario starts from, durable. */
+export async function prepared(scenario: Scenario): Promise<World> {
   const world = new World();
   await scenario.prepare?.(world);
   world.disk.settle();
@@ -199,22 +202,7 @@ function describe(effect: Effect): string {
 /** What going on begins with: each session is held, and each queue is looked at as if to append. */
 async function reopen(world: World): Promise<void> {
   for (const session of await world.actor("lister").store.ids()) {
-    await holdWithQueue(world.actor("reopener"), session);
-  }
-}
-
-/** Holds a session, and looks at its queue as if to append. Repairs what somebody was told of. */
-async function holdWithQueue(holder: Actor, session: string): Promise<void> {
-  await holder.hold(session);
-  const look = () => holder.held.queue.transact(async () => undefined);
-  try {
-    await look();
-  } catch (error) {
-    if (!holder.oracle.mayRepair || !isHoldfastError(error, "durability_unknown")) throw error;
-    await holder.abandon();
-    await holder.store.repair(session);
-    await holder.hold(session);
-    await look();
+    await world.actor("reopener").holdRepaired(session);
   }
 }
 
@@ -230,7 +218,7 @@ export async function goOn(world: World): Promise<void> {
   for (const session of sessions) {
     const round = world.oracle.log(session).tried.size;
     const holder = world.actor("holder");
-    await holdWithQueue(holder, session);
+    await holder.holdRepaired(session);
     await holder.say(`after ${round}`);
     await world.actor("sender").admit(`sent ${round}`, session);
     await holder.admit(`held ${round}`);

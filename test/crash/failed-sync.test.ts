@@ -162,6 +162,10 @@ describe.each(["log", "queue"] as const)("a sync of the %s that fails", (file) =
     expect(await codeOf(append(actor, "unsure"))).toBe("durability_unknown");
     world.disk.fault = undefined;
     expect(await codeOf(append(actor, "more"))).toBe("durability_unknown");
+    // Nor does the process forget it when it begins anew.
+    await actor.abandon();
+    const anew = file === "log" ? actor.hold() : actor.admit("more");
+    expect(await codeOf(anew)).toBe("durability_unknown");
     // The power cut takes the line that was never acknowledged, and nothing stands behind it.
     await goOnAfterPowerCut(world);
   });

@@ -42,6 +42,8 @@ function sourceOf(disk: MemoryDisk, session: string): HistorySource {
   return { disk, bases: [], own: { path, session } };
 }
 
+const nothing = async (): Promise<void> => undefined;
+
 /** Somebody who believes to be the log's only appender. */
 class Writer {
   readonly name: string;
@@ -73,7 +75,7 @@ class Writer {
       scan: history.scan,
       counters: history.counters,
       guard: { path: guardPath, inode: disk.inodeOf(guardPath) ?? "" },
-      unsure: { note: async () => undefined, clear: async () => undefined },
+      unsure: { note: nothing, gone: nothing, settle: nothing },
       epoch: () => place.epoch,
       accepted: () => undefined,
     });

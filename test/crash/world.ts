@@ -63,6 +63,8 @@ export class World {
   readonly boot: string;
   readonly #table = new LockTable();
   readonly #lives: number;
+  /** The newest of each name. */
+  readonly actors = new Map<string, Actor>();
   #actors = 0;
 
   /** `lives`: how often everything died before; the same numbers give the same chance. */
@@ -80,10 +82,12 @@ export class World {
     const host = memoryHost({ disk: view, locks, seed: seedOf(`${this.#lives} ${name} ${this.#actors++}`) });
     const self = { ...host.processes.self, bootId: this.boot };
     const outside = { ...host, processes: { ...host.processes, self } };
-    return new Actor(outside, this.oracle, () => {
+    const actor = new Actor(outside, this.oracle, () => {
       view.die();
       locks.die();
     });
+    this.actors.set(name, actor);
+    return actor;
   }
 
   /** The same machine after all processes were killed. */
@@ -122,6 +126,10 @@ export class Actor {
     this.#die = die;
   }
 
+  get isHolder(): boolean {
+    return this.#held !== undefined;
+  }
+
   get held(): HeldSession {
     if (this.#held === undefined) throw new Error("this actor holds nothing");
     return this.#held;
@@ -138,27 +146,35 @@ export class Actor {
     return this.session;
   }
 
-  async hold(session = this.session, options: { acceptRollback?: boolean } = {}): Promise<HeldSession> {
+  async hold(
+    session = this.session,
+    options: { acceptRollback?: boolean; repaired?: readonly Repaired[] } = {},
+  ): Promise<HeldSession> {
     this.session = session;
-    const identity = await this.#identity();
-    const repaired: Repaired[] = [];
-    const hold = () =>
-      this.store.hold(session, {
-        identity,
-        version: "0.1.0",
-        acceptRollback: options.acceptRollback ?? false,
-        repaired,
-        visit: ({ facts }) => this.seen.push(...textsOf(facts)),
-        visitQueue: ({ facts }) => this.seenQueue.push(...textsOf(facts)),
-      });
+    this.#held = await this.store.hold(session, {
+      identity: await this.#identity(),
+      version: "0.1.0",
+      acceptRollback: options.acceptRollback ?? false,
+      repaired: options.repaired ?? [],
+      visit: ({ facts }) => this.seen.push(...textsOf(facts)),
+      visitQueue: ({ facts }) => this.seenQueue.push(...textsOf(facts)),
+    });
+    return this.#held;
+  }
+
+  /** Repairs the session first where somebody was told that it is unknown what is on disk. */
+  async holdRepaired(session: string): Promise<HeldSession> {
     try {
-      this.#held = await hold();
+      await this.hold(session);
+      await this.held.queue.transact(async () => undefined);
     } catch (error) {
       if (!this.oracle.mayRepair || !isHoldfastError(error, "durability_unknown")) throw error;
-      repaired.push(...(await this.store.repair(session)).flatMap((repair) => repair.repaired ?? []));
-      this.#held = await hold();
+      await this.abandon();
+      const repairs = await this.store.repair(session);
+      await this.hold(session, { repaired: repairs.flatMap(({ repaired }) => repaired ?? []) });
+      await this.held.queue.transact(async () => undefined);
     }
-    return this.#held;
+    return this.held;
   }
 
   async #identity(): Promise<StoreIdentity> {
@@ -181,7 +197,7 @@ export class Actor {
       said.parts.push({ type: "image", blob, mediaType: "image/png" });
     }
     const appended = await this.held.append([said]);
-    record.acknowledged.push(text);
+    if (!record.acknowledged.includes(text)) record.acknowledged.push(text);
     return appended;
   }
 

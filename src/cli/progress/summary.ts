@@ -42,7 +42,7 @@ export function summaryLines(
   return [
     [statusSpan(status), ["dim", `  ${counts}`]],
     ...why,
-    ...(turns === 0 ? [] : [label("tokens", formatUsage(usage))]),
+    ...(usage.input === undefined && usage.output === undefined ? [] : [label("tokens", formatUsage(usage))]),
     label("session", session),
     ...unknownLines(run, program),
     label(status === "input_required" ? "then" : "next", nextCommand(run, program)),

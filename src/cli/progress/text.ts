@@ -66,6 +66,16 @@ export class TextProgress implements ProgressOutput {
     for (const { id, tool, args } of options.earlier) this.#calls.set(id, { tool, args, tail: "" });
   }
 
+  /** What an earlier process started and nobody saw the end of is waited for, or found out about. */
+  #takeUp(): void {
+    const { clock, earlier } = this.#options;
+    for (const { id, tool, args, state, startedAt = clock.now() } of earlier) {
+      if (state !== "started") continue;
+      const startedMs = clock.monotonicMs() - (clock.now() - startedAt);
+      this.#running.set(id, { tool, args, startedMs, tail: "" });
+    }
+  }
+
   begun(session: string): void {
     if (this.#begun) return;
     this.#begun = true;
@@ -83,8 +93,8 @@ export class TextProgress implements ProgressOutput {
     this.stop();
     const { screen, clock, program } = this.#options;
     if (report.ending === "idle") {
-      this.#note(`Nothing to do: session ${report.session} has no open run and no message that waits.`);
-      this.#note(["dim", `Give it a task with: ${program} resume ${report.session} --task "…"`]);
+      this.#note("Nothing to do: no run is open and no message waits.");
+      this.#note(["dim", "next       "], `${program} resume ${report.session} --task "…"`);
       return;
     }
     if (run === undefined) return;
@@ -126,6 +136,7 @@ export class TextProgress implements ProgressOutput {
         return;
       case "run.started":
         if (fact.attempt > 1) this.#note(["dim", `run ${fact.run}, attempt ${fact.attempt}`]);
+        this.#takeUp();
         return;
       case "message":
         this.#message(fact);
