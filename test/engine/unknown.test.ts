@@ -33,10 +33,13 @@ async function until(isSo: () => boolean): Promise<void> {
   }
 }
 
-const witnessOf = (home: Home): string => (existsSync(home.witness) ? readFileSync(home.witness, "utf8") : "");
+const witnessOf = (home: Home): string =>
+  existsSync(home.witness) ? readFileSync(home.witness, "utf8") : "";
 
 /** The one operation of the session that nobody knows the outcome of. */
-async function unknownOperation(home: Home): Promise<{ run: string; operation: OperationView; session: string }> {
+async function unknownOperation(
+  home: Home,
+): Promise<{ run: string; operation: OperationView; session: string }> {
   const [session = ""] = home.sessions();
   const run = findRun(await readSession(home.engine(), session), undefined);
   expect(run.status).toBe("input_required");
@@ -49,8 +52,11 @@ async function unknownOperation(home: Home): Promise<{ run: string; operation: O
 
 /** Kills a worker and the supervisor of its running command at the same moment. */
 async function killBoth(home: Home, worker: WorkerProcess): Promise<void> {
-  const spools = () => list(home.inSession("spool")).filter((name) => existsSync(home.inSession("spool", name, "claim")));
-  const claims = spools().map((name) => JSON.parse(readFileSync(home.inSession("spool", name, "claim"), "utf8")) as { pid: number });
+  const spools = () =>
+    list(home.inSession("spool")).filter((name) => existsSync(home.inSession("spool", name, "claim")));
+  const claims = spools().map(
+    (name) => JSON.parse(readFileSync(home.inSession("spool", name, "claim"), "utf8")) as { pid: number },
+  );
   expect(claims).toHaveLength(1);
   const pids = [worker.pid, claims[0]?.pid ?? 0];
   for (const pid of pids) process.kill(pid, "SIGKILL");
@@ -94,12 +100,18 @@ describe("a command of which nobody knows how it ended", () => {
     home.environment = { ...home.environment, ...environmentOf(server.url) };
     const begin = (word: string) => `echo ${word} >> ${home.witness}; echo partial ${word}; sleep 2`;
     for (const word of ["one", "two", "three"]) {
-      server.push({ calls: [{ id: `call_${word}`, name: "exec", args: JSON.stringify({ command: begin(word) }) }] });
+      server.push({
+        calls: [{ id: `call_${word}`, name: "exec", args: JSON.stringify({ command: begin(word) }) }],
+      });
     }
     server.push({ text: "Done." });
 
     const ways: { word: string; said: Partial<Resolution> & Pick<Resolution, "outcome">; read: string }[] = [
-      { word: "one", said: { outcome: "ok", output: "it deployed 7 machines" }, read: "it deployed 7 machines" },
+      {
+        word: "one",
+        said: { outcome: "ok", output: "it deployed 7 machines" },
+        read: "it deployed 7 machines",
+      },
       { word: "two", said: { outcome: "error", output: "the host was gone" }, read: "the host was gone" },
       { word: "three", said: { outcome: "not_executed" }, read: "it did not happen" },
     ];
@@ -111,11 +123,20 @@ describe("a command of which nobody knows how it ended", () => {
       const { run, operation, session } = await unknownOperation(home);
       expect(operation).toMatchObject({ tool: "exec", args: { command: begin(word) }, state: "unknown" });
       expect(operation.reason).toMatch(/supervisor died/);
-      expect(operation.evidence).toMatchObject({ claim: { kind: "start" }, output: { tail: `partial ${word}\n` } });
+      expect(operation.evidence).toMatchObject({
+        claim: { kind: "start" },
+        output: { tail: `partial ${word}\n` },
+      });
 
       // Without a word it stays as it is.
       expect(await home.resume()).toMatchObject({ code: 3, report: { ending: "input_required" } });
-      const view = await resolveOperation(home.engine(), { session, run, operation: operation.id, by: "ada", ...said });
+      const view = await resolveOperation(home.engine(), {
+        session,
+        run,
+        operation: operation.id,
+        by: "ada",
+        ...said,
+      });
       expect(view.operations.find((one) => one.id === operation.id)).toMatchObject({
         state: "known",
         outcome: said.outcome,
@@ -157,7 +178,14 @@ describe("a command of which nobody knows how it ended", () => {
     await expect(resolveOperation(home.engine(), early)).rejects.toMatchObject({ code: "usage" });
     expect(await home.resume()).toMatchObject({ code: 3 });
     const { run, operation } = await unknownOperation(home);
-    const word: Resolution = { session, run, operation: operation.id, outcome: "ok", output: "fine", evidence: "I saw it" };
+    const word: Resolution = {
+      session,
+      run,
+      operation: operation.id,
+      outcome: "ok",
+      output: "fine",
+      evidence: "I saw it",
+    };
 
     // A process that dies while it records the word leaves nothing that the next one cannot finish.
     for (const at of [20, 60, 90, 110, 130]) {

@@ -1,5 +1,11 @@
 import { writeSync } from "node:fs";
-import type { EngineContext, Observer, Resolution, ResumeRequest, TaskRequest } from "../../src/engine/index.ts";
+import type {
+  EngineContext,
+  Observer,
+  Resolution,
+  ResumeRequest,
+  TaskRequest,
+} from "../../src/engine/index.ts";
 import { resolveOperation, resume, runTask } from "../../src/engine/index.ts";
 import { nodeHost } from "../../src/host/index.ts";
 import { errorTable, exitCodeOf, isHoldfastError } from "../../src/model/errors.ts";
