@@ -3,7 +3,8 @@
  * every failure was told as a typed one, whether the same process and a new one can go on, and what a power cut leaves.
  */
 import { isHoldfastError } from "../../src/model/errors.ts";
-import { goOn, prepared, type Scenario } from "./every-crash.ts";
+import { goOn } from "../store/go-on.ts";
+import { prepared, type Scenario } from "./every-crash.ts";
 import type { Effect, Fault, Verb } from "./memory-disk.ts";
 import type { World } from "./world.ts";
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { isHoldfastError } from "../../src/model/errors.ts";
-import { compare, goOn } from "./every-crash.ts";
+import { compare, goOn } from "../store/go-on.ts";
 import type { Effect, Fault } from "./memory-disk.ts";
-import { stateDirectory, World, type Actor } from "./world.ts";
+import type { Actor } from "../store/actor.ts";
+import { stateDirectory, World } from "./world.ts";
 
 /** After a sync that failed, reads show the bytes and the disk lacks them, for good. */
 
