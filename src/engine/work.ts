@@ -1,10 +1,11 @@
 import { nextDelivery } from "../model/delivery.ts";
+import { isHoldfastError } from "../model/errors.ts";
 import { openRun } from "../model/fold.ts";
 import type { Discrepancy } from "../model/reconcile.ts";
 import { deliverNext, settleQueue } from "./deliver.ts";
 import type { Ending } from "./drive.ts";
 import { drive } from "./drive.ts";
-import type { Crew } from "./worker.ts";
+import type { Crew, Worker } from "./worker.ts";
 
 /** What a worker's stay came to. `idle`: there was nothing to do. */
 export interface WorkResult {
