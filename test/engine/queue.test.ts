@@ -141,7 +141,7 @@ describe("a message that was admitted", () => {
         "acknowledged",
       ]);
     }
-    expect([...taken].toSorted()).toEqual([1, 2]);
+    expect([...taken].toSorted((left, right) => left - right)).toEqual([1, 2]);
   });
 
   test("is run by one process: of many that resume at once the others find it busy, or nothing to do", async () => {
