@@ -82,7 +82,9 @@ async function acknowledge(
   position: { seq: number; sum: string },
 ): Promise<void> {
   const { seq, sum } = position;
-  await appendToQueue(worker, [{ kind: "delivery.acknowledged", delivery: delivery.delivery, seq, sum }]);
+  await appendToQueue(worker, [
+    { kind: "delivery.acknowledged", delivery: delivery.delivery, logSeq: seq, sum },
+  ]);
 }
 
 /** A queue that was put back learns again what the log has: nothing is delivered a second time. */
@@ -94,7 +96,7 @@ async function acknowledgeAnew(worker: Worker, delivery: string): Promise<void> 
   await appendToQueue(worker, [
     ...(blocked ? [{ kind: "delivery.unblocked", delivery, by: "rollback" } as const] : []),
     { kind: "delivery.claimed", delivery, logSeq: worker.state.seq },
-    { kind: "delivery.acknowledged", delivery, seq, sum },
+    { kind: "delivery.acknowledged", delivery, logSeq: seq, sum },
   ]);
 }
 

@@ -25,6 +25,7 @@ export async function runTask(
   refuseBlank(request.task);
   const session = await createSession(context, request);
   begun(session);
+  await context.store.readStrictly(session, (line0) => observer.commit(line0));
   const queue = emptyQueueState();
   await context.store.appendToQueue(
     session,

@@ -1,4 +1,4 @@
-import { isUtf8 as isUtf8Bytes } from "node:buffer";
+import { isAscii, isUtf8 as isUtf8Bytes } from "node:buffer";
 
 /** True where the bytes are well-formed UTF-8 (no CESU surrogates, no overlong forms). */
 export function isUtf8(bytes: Uint8Array): boolean {
@@ -7,7 +7,15 @@ export function isUtf8(bytes: Uint8Array): boolean {
 
 /** The text of bytes that are well-formed UTF-8; a byte order mark is kept. */
 export function utf8Text(bytes: Uint8Array, start = 0, end = bytes.length): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("utf8");
+  return bufferOf(bytes).toString("utf8", start, end);
+}
+
+/** The same text, or undefined where the bytes are no well-formed UTF-8. */
+export function checkedUtf8Text(bytes: Uint8Array, start = 0, end = bytes.length): string | undefined {
+  const part = bufferOf(bytes).subarray(start, end);
+  // As a rule it is ASCII, which is checked and made into text in half the time.
+  if (isAscii(part)) return part.toString("latin1");
+  return isUtf8Bytes(part) ? part.toString("utf8") : undefined;
 }
 
 /** The UTF-8 bytes of a text. */
@@ -17,10 +25,14 @@ export function utf8Bytes(text: string): Uint8Array {
 
 /** Bytes as one character each, for patterns over ASCII grammar. */
 export function latin1Text(bytes: Uint8Array, start: number, end: number): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("latin1");
+  return bufferOf(bytes).toString("latin1", start, end);
 }
 
 /** True where both hold the same bytes. */
 export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
   return Buffer.compare(left, right) === 0;
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }

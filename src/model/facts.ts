@@ -5,6 +5,8 @@ import * as queue from "./facts/queue.ts";
 import * as reserved from "./facts/reserved.ts";
 import * as run from "./facts/run.ts";
 import * as session from "./facts/session.ts";
+import { validatorOf } from "./validator.ts";
+import type { Validator } from "./validator.ts";
 
 export * from "./facts/conversation.ts";
 export * from "./facts/operation.ts";
@@ -95,12 +97,28 @@ export function isKnownKind(kind: string): kind is FactKind {
  */
 export function faultOfFact(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return "a fact is an object";
-  const [first] = Object.keys(value);
   const { kind } = value as { kind?: unknown };
-  if (first !== "kind" || typeof kind !== "string") return "a fact's first member is its kind";
-  if (!isKnownKind(kind)) return undefined;
+  if (firstNameOf(value) !== "kind" || typeof kind !== "string") return "a fact's first member is its kind";
+  const validator = validators.get(kind) ?? makeValidator(kind);
+  if (validator?.(value) !== false || !isKnownKind(kind)) return undefined;
   const result = factSchemas[kind].safeParse(value);
   if (result.success) return undefined;
   const issue = result.error.issues[0];
   return `${kind}: ${issue?.path.join(".") ?? ""} ${issue?.message ?? "does not fit"}`;
+}
+
+/** Objects put names that are numbers before all others, wherever they stood in the text. */
+function firstNameOf(value: object): string | undefined {
+  for (const name in value) if (!/^\d+$/.test(name)) return name;
+  return undefined;
+}
+
+/** Made at the first use: no command meets every kind. */
+const validators = new Map<string, Validator>();
+
+function makeValidator(kind: string): Validator | undefined {
+  if (!isKnownKind(kind)) return undefined;
+  const validator = validatorOf(factSchemas[kind]);
+  validators.set(kind, validator);
+  return validator;
 }

@@ -107,7 +107,8 @@ export class BackwardWalk {
           break;
         case "head":
           if (this.#held !== undefined) this.#noteVoid(this.#held);
-          this.#held = { ...line, bytes: piece.bytes.slice() };
+          // A copy: a Buffer's own slice would be a view of bytes that the next read replaces.
+          this.#held = { ...line, bytes: new Uint8Array(piece.bytes) };
           break;
         case "accepted":
           return this.#release(line);

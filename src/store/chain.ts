@@ -45,8 +45,10 @@ export class SumHistory {
       grown.set(this.#sums);
       this.#sums = grown;
     }
-    Buffer.from(this.#sums.buffer).write(sum, this.#count * 16, "hex");
-    this.#count++;
+    const start = this.#count++ * 16;
+    for (let index = 0; index < 16; index++) {
+      this.#sums[start + index] = digitAt(sum, 2 * index) * 16 + digitAt(sum, 2 * index + 1);
+    }
   }
 
   /** The sum of the accepted line `seq`; of what precedes line 0 for -1; undefined beyond the head. */
@@ -55,6 +57,11 @@ export class SumHistory {
     if (seq < 0 || seq >= this.#count) return undefined;
     return Buffer.from(this.#sums.buffer, seq * 16, 16).toString("hex");
   }
+}
+
+function digitAt(hex: string, index: number): number {
+  const code = hex.charCodeAt(index);
+  return code < 0x60 ? code - 0x30 : code - 0x57;
 }
 
 /** What a verifying line is to a chain. */

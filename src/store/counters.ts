@@ -11,10 +11,24 @@ interface Visible {
   readonly before: Visible | undefined;
 }
 
-/** The lines of one file: the last one, and where the visible messages changed. */
-interface Targets {
-  last: number;
-  readonly marks: { seq: number; visible: Visible }[];
+/** The lines of one file as targets of rewinds: what was visible after each, kept where it changed. */
+class Targets {
+  #last = -1;
+  readonly #seqs: number[] = [];
+  readonly #visible: Visible[] = [];
+
+  add(seq: number, visible: Visible, changed: boolean): void {
+    this.#last = seq;
+    if (!changed && this.#seqs.length > 0) return;
+    this.#seqs.push(seq);
+    this.#visible.push(visible);
+  }
+
+  /** What was visible after that line; undefined where there is no such line (yet). */
+  at(seq: number): Visible | undefined {
+    if (!Number.isInteger(seq) || seq > this.#last) return undefined;
+    return this.#visible[this.#seqs.findLastIndex((one) => one <= seq)];
+  }
 }
 
 const nothing: Visible = { count: 0, before: undefined };
@@ -49,26 +63,34 @@ export class CounterFold {
     return { rec: this.#rec, rev: this.#rev + (changed ? 1 : 0), msgs: after.count, row: this.#row };
   }
 
-  /** Takes a line in; `offset` is where it starts in its file. Returns false where a rewind names an unknown line. */
+  /**
+   * Takes a line in, and returns the counters that it must carry; undefined, and nothing taken, where a rewind names an
+   * unknown line. `offset` is where the line starts in its file.
+   */
   apply(
     position: { session: string; seq: number; offset: number },
     facts: readonly (Fact | OpaqueFact)[],
-  ): boolean {
+  ): LineCounters | undefined {
     const after = this.#after(facts);
-    if (after === undefined) return false;
-    const file = this.#files.get(position.session) ?? { last: -1, marks: [] };
-    if (after !== this.#visible || file.marks.length === 0) {
-      this.#rev += after !== this.#visible ? 1 : 0;
-      this.#visible = after;
-      file.marks.push({ seq: position.seq, visible: after });
-    }
-    file.last = position.seq;
-    this.#files.set(position.session, file);
+    if (after === undefined) return undefined;
+    const [rec, row] = [this.#rec, this.#row];
+    const changed = after !== this.#visible;
+    if (changed) this.#rev++;
+    this.#visible = after;
+    this.#targetsOf(position.session).add(position.seq, after, changed);
     for (const fact of facts) {
       this.#rec += rowsOfFact(fact);
       if (fact.kind === "row") this.#row = position.offset;
     }
-    return true;
+    return { rec, rev: this.#rev, msgs: after.count, row };
+  }
+
+  #targetsOf(session: string): Targets {
+    const known = this.#files.get(session);
+    if (known !== undefined) return known;
+    const targets = new Targets();
+    this.#files.set(session, targets);
+    return targets;
   }
 
   #after(facts: readonly (Fact | OpaqueFact)[]): Visible | undefined {
@@ -77,17 +99,10 @@ export class CounterFold {
       if (fact.kind === "message") visible = { count: visible.count + 1, before: visible };
       else if (fact.kind === "rewound") {
         const { session, seq } = fact as { session: string; seq: number };
-        visible = this.#at(session, seq);
+        visible = this.#files.get(session)?.at(seq);
         if (visible === undefined) return undefined;
       }
     }
     return visible;
-  }
-
-  /** What was visible after that line; undefined where there is no such line (yet). */
-  #at(session: string, seq: number): Visible | undefined {
-    const file = this.#files.get(session);
-    if (file === undefined || !Number.isInteger(seq) || seq > file.last) return undefined;
-    return file.marks.findLast((mark) => mark.seq <= seq)?.visible;
   }
 }

@@ -39,7 +39,7 @@ export function encodeHead(record: HeadRecord): Uint8Array {
 }
 
 /** The record in these bytes, or undefined where they say nothing. */
-export function decodeHead(bytes: Uint8Array, session: string): HeadRecord | undefined {
+function decodeHead(bytes: Uint8Array, session: string): HeadRecord | undefined {
   if (bytes.length !== headFileBytes || !isUtf8(bytes)) return undefined;
   const match = /^(\{.*),"own":"([0-9a-f]{32})"\} *\n$/.exec(utf8Text(bytes));
   if (match === null) return undefined;
@@ -107,11 +107,11 @@ export type HeadVerdict = "good" | "rolled_back" | "log_damaged";
 export function judgeHead(
   head: HeadRecord | undefined,
   log: { sumAt(seq: number): string | undefined; lastSeq: number; fileBytes: number },
-  accepted: readonly { seq: number; sum: string }[],
+  accepted: readonly { headSeq: number; sum: string }[],
 ): HeadVerdict {
   // A record that holds nothing but a note stands before line 0: it knows of no line.
   if (head === undefined || head.seq === -1) return "good";
-  if (accepted.some((one) => one.seq === head.seq && one.sum === head.sum)) return "good";
+  if (accepted.some((one) => one.headSeq === head.seq && one.sum === head.sum)) return "good";
   if (head.seq <= log.lastSeq) return log.sumAt(head.seq) === head.sum ? "good" : "rolled_back";
   return log.fileBytes < head.bytes ? "rolled_back" : "log_damaged";
 }

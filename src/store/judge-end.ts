@@ -39,7 +39,7 @@ export async function judgeEnd(host: Host, known: KnownEnd): Promise<RollbackAcc
       },
     );
   }
-  if (acceptRollback) return [{ kind: "rollback.accepted", seq: head.seq, sum: head.sum }];
+  if (acceptRollback) return [{ kind: "rollback.accepted", headSeq: head.seq, sum: head.sum }];
   throw new HoldfastError(
     "rolled_back",
     `the log of session ${folder.id} ends at seq ${scan.head.seq}, but seq ${head.seq} was known to be on disk`,

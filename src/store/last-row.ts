@@ -1,5 +1,4 @@
 import type { DiskFile } from "../host/index.ts";
-import { isUtf8 } from "../host/index.ts";
 import type { OpaqueFact, Row } from "../model/facts.ts";
 import { BackwardWalk, readWalkRemainder } from "./backward-walk.ts";
 import type { ChainHead } from "./chain.ts";
@@ -132,9 +131,10 @@ async function readLineAt(
 
 /** The facts of a line as JSON has them: a list trusts the sum, and checks nothing but the row that it shows. */
 function readFacts(line: Uint8Array, envelope: Envelope): readonly OpaqueFact[] | undefined {
-  if (!isUtf8(line)) return undefined;
+  const text = factsText(line, envelope);
+  if (text === undefined) return undefined;
   try {
-    const facts: unknown = JSON.parse(factsText(line, envelope));
+    const facts: unknown = JSON.parse(text);
     return Array.isArray(facts) && facts.every(isFactLike) ? facts : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;

@@ -1,4 +1,5 @@
-import { latin1Text, sha256, utf8Bytes, utf8Text } from "../host/index.ts";
+import { checkedUtf8Text, latin1Text, sha256, utf8Bytes } from "../host/index.ts";
+import { isId } from "../model/ids.ts";
 import type { Fact, OpaqueFact } from "../model/facts.ts";
 
 /**
@@ -17,19 +18,12 @@ export const lineBytesMax = 1_048_576;
 export const zeroSum = "0".repeat(32);
 
 const newline = 0x0a;
+const sessionIdLength = 30;
+const noBytes = new Uint8Array(0);
 /** From `,"prev"` to the newline. */
 const tailBytes = 85;
 /** From `,"sum"` to the newline. */
 const sumBytes = 43;
-/** No envelope head is longer: nine names, eight numbers of 16 digits, one id. */
-const headBytesMax = 256;
-
-const number = "(0|[1-9][0-9]{0,15})";
-const headPattern = new RegExp(
-  `^\\{"v":${number},"ses":"(ses_[0-7][0-9a-hjkmnp-tv-z]{25})","seq":${number},"epoch":${number},"at":${number}` +
-    `,"rec":${number},"rev":${number},"msgs":${number},"row":${number},"facts":\\[`,
-);
-const tailPattern = /^,"prev":"([0-9a-f]{32})","sum":"([0-9a-f]{32})"\}\n$/;
 
 /** What stands around the facts of a line. */
 export interface Envelope {
@@ -63,48 +57,125 @@ export function encodeLine(envelope: EnvelopeInput, facts: readonly (Fact | Opaq
 
 /** The envelope of one line that verifies (grammar and sum), or undefined. `line` includes its newline. */
 export function readEnvelope(line: Uint8Array): Envelope | undefined {
-  const length = line.length;
-  if (length > lineBytesMax || length < tailBytes || line[length - 1] !== newline) return undefined;
-  const head = headPattern.exec(latin1Text(line, 0, Math.min(headBytesMax, length - tailBytes)));
-  const tail = tailPattern.exec(latin1Text(line, length - tailBytes, length));
-  if (head === null || tail === null) return undefined;
-  const factsStart = head[0].length - 1;
+  const { length } = line;
+  if (length > lineBytesMax || length <= tailBytes || line[length - 1] !== newline) return undefined;
   const factsEnd = length - tailBytes;
-  if (factsEnd <= factsStart + 1 || line[factsEnd - 1] !== 0x5d) return undefined;
-  if (sumOf(line.subarray(0, length - sumBytes)) !== tail[2]) return undefined;
-  const numberAt = (group: number) => Number(head[group]);
-  const envelope = {
-    v: numberAt(1),
-    ses: head[2] as string,
-    seq: numberAt(3),
-    epoch: numberAt(4),
-    at: numberAt(5),
-    rec: numberAt(6),
-    rev: numberAt(7),
-    msgs: numberAt(8),
-    row: numberAt(9),
-    prev: tail[1] as string,
-    sum: tail[2],
-    factsStart,
-    factsEnd,
-  };
-  return holdsOnlySafeNumbers(envelope) ? envelope : undefined;
+  const head = new HeadReader(line, factsEnd);
+  const v = head.number(0);
+  const ses = head.session(1);
+  const seq = head.number(2);
+  const epoch = head.number(3);
+  const at = head.number(4);
+  const rec = head.number(5);
+  const rev = head.number(6);
+  const msgs = head.number(7);
+  const row = head.number(8);
+  const factsStart = head.skip(9) - 1;
+  if (head.failed || factsEnd <= factsStart + 1 || line[factsEnd - 1] !== 0x5d) return undefined;
+  const tail = latin1Text(line, factsEnd, length);
+  if (!tail.startsWith(',"prev":"') || !tail.startsWith('","sum":"', 41) || !tail.endsWith('"}\n'))
+    return undefined;
+  const [prev, sum] = [tail.slice(9, 41), tail.slice(50, 82)];
+  if (!isHex(line, factsEnd + 9, factsEnd + 41)) return undefined;
+  if (sumOf(line.subarray(0, length - sumBytes)) !== sum) return undefined;
+  return { v, ses, seq, epoch, at, rec, rev, msgs, row, prev, sum, factsStart, factsEnd };
+}
+
+/** What stands between the values of a line, in order. */
+const literals = [
+  '{"v":',
+  ',"ses":"',
+  '","seq":',
+  ',"epoch":',
+  ',"at":',
+  ',"rec":',
+  ',"rev":',
+  ',"msgs":',
+  ',"row":',
+  ',"facts":[',
+].map((text) => utf8Bytes(text));
+
+/** Reads the members before the facts, byte by byte: every line of every log passes here. */
+class HeadReader {
+  readonly #bytes: Uint8Array;
+  readonly #end: number;
+  #at = 0;
+  failed = false;
+
+  constructor(bytes: Uint8Array, end: number) {
+    this.#bytes = bytes;
+    this.#end = end;
+  }
+
+  /** The position after literal number `index`, which must come next. */
+  skip(index: number): number {
+    const literal = literals[index] ?? noBytes;
+    const bytes = this.#bytes;
+    const start = this.#at;
+    for (let offset = 0; offset < literal.length; offset++) {
+      if (bytes[start + offset] !== literal[offset]) this.failed = true;
+    }
+    this.#at = start + literal.length;
+    return this.#at;
+  }
+
+  /** After a literal: `0`, or up to 16 digits without a leading zero, at most 2^53 - 1. */
+  number(index: number): number {
+    const start = this.skip(index);
+    const bytes = this.#bytes;
+    let [at, value] = [start, 0];
+    for (;;) {
+      const digit = (bytes[at] ?? 0) - 0x30;
+      if (!(digit >= 0 && digit <= 9)) break;
+      value = value * 10 + digit;
+      at++;
+    }
+    const digits = at - start;
+    if (digits === 0 || digits > 16 || (digits > 1 && bytes[start] === 0x30)) this.failed = true;
+    if (value > Number.MAX_SAFE_INTEGER) this.failed = true;
+    this.#at = at;
+    return value;
+  }
+
+  /** After a literal: the id of a session. */
+  session(index: number): string {
+    const start = this.skip(index);
+    this.#at = start + sessionIdLength;
+    const text = latin1Text(this.#bytes, start, Math.min(this.#at, this.#end));
+    if (!isId("ses", text)) this.failed = true;
+    return text;
+  }
+}
+
+function isHex(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const code = bytes[at] ?? 0;
+    if (!((code >= 0x30 && code <= 0x39) || (code >= 0x61 && code <= 0x66))) return false;
+  }
+  return true;
 }
 
 /** True where the first fact is `epoch.raised`; looks at the bytes alone. */
 export function raisesEpoch(line: Uint8Array, envelope: Envelope): boolean {
-  const start = latin1Text(line, envelope.factsStart, Math.min(envelope.factsEnd, envelope.factsStart + 64));
+  const { factsStart, factsEnd } = envelope;
+  // As we write it, one byte of the kind tells most lines apart.
+  if (line[factsStart + canonicalKind.length] !== 0x65 && startsCanonically(line, factsStart)) return false;
+  const start = latin1Text(line, factsStart, Math.min(factsEnd, factsStart + 64));
   return /^\[\s*\{\s*"kind"\s*:\s*"epoch\.raised"/.test(start);
 }
 
-/** The text of the facts: a JSON array, not yet parsed. The caller has checked that the line is UTF-8. */
-export function factsText(line: Uint8Array, envelope: Envelope): string {
-  return utf8Text(line, envelope.factsStart, envelope.factsEnd);
+const canonicalKind = '[{"kind":"';
+
+function startsCanonically(line: Uint8Array, factsStart: number): boolean {
+  for (let index = 0; index < canonicalKind.length; index++) {
+    if (line[factsStart + index] !== canonicalKind.charCodeAt(index)) return false;
+  }
+  return true;
 }
 
-function holdsOnlySafeNumbers(envelope: Envelope): boolean {
-  const { v, seq, epoch, at, rec, rev, msgs, row } = envelope;
-  return [v, seq, epoch, at, rec, rev, msgs, row].every(Number.isSafeInteger);
+/** The text of the facts, a JSON array that is not yet parsed; undefined where it is not UTF-8. */
+export function factsText(line: Uint8Array, envelope: Envelope): string | undefined {
+  return checkedUtf8Text(line, envelope.factsStart, envelope.factsEnd);
 }
 
 function sumOf(bytes: Uint8Array): string {

@@ -1,4 +1,3 @@
-import { isUtf8 } from "../host/index.ts";
 import type { Commit } from "../model/commit.ts";
 import type { Fact, OpaqueFact } from "../model/facts.ts";
 import { faultOfFact } from "../model/facts.ts";
@@ -10,10 +9,11 @@ export type ParsedFacts = { readonly facts: readonly (Fact | OpaqueFact)[] } | {
 
 /** Parses the facts of a line that verifies, and checks them against their schemas and the order of facts. */
 export function parseFacts(line: Uint8Array, envelope: Envelope): ParsedFacts {
-  if (!isUtf8(line)) return { fault: "is not UTF-8" };
+  const text = factsText(line, envelope);
+  if (text === undefined) return { fault: "is not UTF-8" };
   let facts: unknown;
   try {
-    facts = JSON.parse(factsText(line, envelope));
+    facts = JSON.parse(text);
   } catch (error) {
     return { fault: `facts are not JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
@@ -42,7 +42,7 @@ export function parseLogFacts(line: Uint8Array, envelope: Envelope): ParsedFacts
  * Order of facts: `epoch.raised` or a message first (never both, at most one message), at most one `row`, last; line 0
  * of a log begins with `session.created` and holds no message. So a line is always a possible fork point.
  */
-export function faultOfOrder(facts: readonly (Fact | OpaqueFact)[], seq: number): string | undefined {
+function faultOfOrder(facts: readonly (Fact | OpaqueFact)[], seq: number): string | undefined {
   if (facts.length === 0) return "a line holds at least one fact";
   const created = facts.findIndex((fact) => fact.kind === "session.created");
   if (created > 0 || (created === 0 && seq !== 0)) return "session.created stands first in line 0 only";

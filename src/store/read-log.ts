@@ -3,6 +3,7 @@ import { isDiskError } from "../host/index.ts";
 import type { Commit } from "../model/commit.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { BaseRef, Message } from "../model/facts.ts";
+import type { LineCounters } from "./counters.ts";
 import { CounterFold } from "./counters.ts";
 import { zeroSum } from "./line.ts";
 import { commitOf, parseLogFacts } from "./read-facts.ts";
@@ -82,7 +83,7 @@ export async function readStrictly(source: HistorySource, visit: VisitCommit): P
 }
 
 /** The typed error for damage: file, line, byte offset, what was expected, and the ways out. */
-export function damagedLog(damage: Damage & { file: string }, session: string): HoldfastError {
+function damagedLog(damage: Damage & { file: string }, session: string): HoldfastError {
   const { file, line, offset, reason } = damage;
   if (damage.version !== undefined) {
     return new HoldfastError("unsupported_version", `${file}: line ${line} was written in ${reason}`, {
@@ -136,6 +137,13 @@ export async function openPart(disk: Disk, part: LogPart): Promise<DiskFile | un
   }
 }
 
+function wrongCounter(found: LineCounters, expected: LineCounters): keyof LineCounters | undefined {
+  if (found.rec !== expected.rec) return "rec";
+  if (found.rev !== expected.rev) return "rev";
+  if (found.msgs !== expected.msgs) return "msgs";
+  return found.row === expected.row ? undefined : "row";
+}
+
 function lineVisitor(context: {
   part: LogPart;
   counters: CounterFold;
@@ -153,20 +161,16 @@ function lineVisitor(context: {
     }
     const parsed = parseLogFacts(line.bytes, envelope);
     if ("fault" in parsed) return parsed.fault;
-    const expected = counters.preview(part.session, envelope.seq, parsed.facts);
+    const expected = counters.apply({ session: part.session, seq: envelope.seq, offset }, parsed.facts);
     if (expected === undefined) return "a rewind names a line that is not there";
-    for (const name of ["rec", "rev", "msgs", "row"] as const) {
-      if (envelope[name] !== expected[name]) {
-        return `${name} is ${envelope[name]} where ${expected[name]} was expected`;
-      }
-    }
+    const wrong = wrongCounter(envelope, expected);
+    if (wrong !== undefined) return `${wrong} is ${envelope[wrong]} where ${expected[wrong]} was expected`;
     for (const fact of parsed.facts) {
       if (fact.kind !== "message") continue;
       const { id } = fact as Message;
       if (messages.has(id)) return `message ${id} is there already`;
       messages.add(id);
     }
-    counters.apply({ session: part.session, seq: envelope.seq, offset }, parsed.facts);
     visit(commitOf(envelope, parsed.facts), { own: part.base === undefined, offset });
     return undefined;
   };

@@ -2,7 +2,7 @@ import type { Row } from "../model/facts.ts";
 
 /** Checks by hand what the schema of `row` says, so that a list of many sessions does without the schema library. */
 
-type Kind = "string" | "number" | "boolean";
+type Kind = "string" | "number" | "boolean" | "count";
 
 const required: Readonly<Record<string, Kind>> = {
   title: "string",
@@ -11,7 +11,7 @@ const required: Readonly<Record<string, Kind>> = {
   agent: "string",
   binding: "string",
   state: "string",
-  openUnknowns: "number",
+  openUnknowns: "count",
 };
 
 const optional: Readonly<Record<string, Kind>> = {
@@ -34,7 +34,7 @@ export function isRow(value: unknown): value is Row {
   );
 }
 
-/** JSON holds finite numbers only; a fact from elsewhere may not. */
 function isOfKind(value: unknown, kind: Kind): boolean {
-  return typeof value === kind && (kind !== "number" || Number.isFinite(value));
+  if (kind === "count") return Number.isSafeInteger(value) && (value as number) >= 0;
+  return kind === "number" ? Number.isFinite(value) : typeof value === kind;
 }

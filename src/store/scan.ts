@@ -63,6 +63,7 @@ export type Visit = (line: ScannedLine, verdict: Exclude<Verdict, "damage">) => 
 /** Twice the longest line, so that a whole line always fits beside the start of the next. */
 const chunkBytes = 2 * lineBytesMax;
 const spareBytes = 4096;
+const lineStart = '{"v":';
 
 /** The state before line 0 of a session's file that follows `before`. */
 export function startScan(session: string, before: string, mayBeEmpty = false): ScanState {
@@ -220,14 +221,23 @@ export function classifyRemainder(bytes: Buffer, state: ScanState, stopped = "do
     const unfinished = classifyUnfinished(bytes, state);
     if (unfinished !== undefined) return unfinished;
   }
-  for (let start = 0; start < bytes.length; start = bytes.indexOf(0x0a, start) + 1) {
-    const newline = bytes.indexOf(0x0a, start);
-    if (newline === -1) break;
-    if (readEnvelope(bytes.subarray(start, newline + 1)) !== undefined) {
-      return { state: "damaged", damage: damageHere(state, "does not verify, and a whole line follows it") };
-    }
+  if (holdsLine(bytes)) {
+    return { state: "damaged", damage: damageHere(state, "does not verify, and a whole line follows it") };
   }
   return { state: "torn", bytes };
+}
+
+/**
+ * True where a whole line that verifies begins anywhere in the bytes, and not only after a 0x0A: where the newline of an
+ * acknowledged line rotted, the next acknowledged line stands right behind it.
+ */
+function holdsLine(bytes: Buffer): boolean {
+  for (let start = bytes.indexOf(lineStart); start !== -1; start = bytes.indexOf(lineStart, start + 1)) {
+    const newline = bytes.indexOf(0x0a, start);
+    if (newline === -1) return false;
+    if (readEnvelope(bytes.subarray(start, newline + 1)) !== undefined) return true;
+  }
+  return false;
 }
 
 /** A whole line that lacks its newline; undefined where the piece is no such line. */

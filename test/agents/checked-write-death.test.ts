@@ -263,6 +263,10 @@ function checkProof(dead: Dead, proof: Proof, meddled: string, found: string | u
     const isVague = expected === "not_executed" && scenario.isVague?.(done) === true;
     expect(proof.proven, at).toBe(isVague ? "unknown" : expected);
   }
+  // Nobody can tell their edit of the old file from one of a file put back.
+  if (scenario.tool === "delete" && meddled === "another edit" && !happened && scenario.link === undefined) {
+    expect(proof.proven, at).toBe("unknown");
+  }
   if (meddled === "the same edit") expect(proof.proven, at).toBe("known");
 }
 

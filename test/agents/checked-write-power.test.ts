@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { isDiskError, type Disk } from "../../src/host/index.ts";
-import type { EffectResult, Proof, ToolRun } from "../../src/model/agent.ts";
+import type { EffectResult, Proof, Tool, ToolRun } from "../../src/model/agent.ts";
 import type { Evidence } from "../../src/model/facts.ts";
 import type { Json } from "../../src/model/values.ts";
-import { changesDisk, MemoryDisk, type Effect } from "../crash/memory-disk.ts";
+import { changesDisk, MemoryDisk, type Effect, type Fault } from "../crash/memory-disk.ts";
 import { MemoryClock } from "../crash/memory-host.ts";
-import { Death, dyingDisk, type Done } from "./dying-disk.ts";
-import { placeIn, prepareReady, runOf, toolNamed, type FileHost } from "./file-world.ts";
+import { Death, dyingDisk, forward, type Done } from "./dying-disk.ts";
+import { placeIn, runOf, toolNamed, type FileHost } from "./file-world.ts";
 
 // What a power cut leaves: every subset of what was not synced. Known must mean on disk.
 
@@ -17,8 +17,10 @@ interface Scenario {
   readonly before: string | undefined;
   readonly after: string | undefined;
   readonly args: Json;
-  /** Refuses the staged file, so that the content is written in place. */
-  readonly inPlace?: boolean;
+  /** Why the content is written in place: the staged file or its rename is refused. */
+  readonly inPlace?: "closed" | "mount point";
+  /** The trash is on another file system. */
+  readonly farTrash?: boolean;
 }
 
 const old = "one\ntwo\nthree\n";
@@ -53,7 +55,16 @@ const scenarios: Scenario[] = [
   },
   { name: "write of a new file", ...write, before: undefined },
   { name: "write of a new file in new directories", ...deep },
-  { name: "write in place", ...write, inPlace: true },
+  { name: "write in a directory that takes no new file", ...write, inPlace: "closed" },
+  { name: "write to a mount point", ...write, inPlace: "mount point" },
+  {
+    name: "delete into a trash on another file system",
+    ...write,
+    tool: "delete",
+    after: undefined,
+    args: { path: "file" },
+    farTrash: true,
+  },
   { name: "delete", ...write, tool: "delete", after: undefined, args: { path: "file" } },
 ];
 
@@ -73,22 +84,34 @@ function makeWorld(scenario: Scenario): World {
   return { scenario, disk, run: runOf(placeIn("/"), scenario.args), path };
 }
 
-function hostOn(disk: Disk): FileHost {
-  return { disk, clock: new MemoryClock() };
+/** The tool on a disk as the scenario has it. */
+function toolOn(scenario: Scenario, disk: Disk): Tool {
+  const far: Disk = {
+    ...forward(disk),
+    stat: async (path) => {
+      const stat = await disk.stat(path);
+      return stat !== undefined && path.startsWith("/session") ? { ...stat, dev: "far" } : stat;
+    },
+  };
+  const host: FileHost = { disk: scenario.farTrash === true ? far : disk, clock: new MemoryClock() };
+  return toolNamed(host, scenario.tool);
 }
 
-const refuseStaging = ({ verb, path }: Effect) =>
-  verb === "create" && path.includes("/.holdfast-") ? { code: "EACCES" } : undefined;
+/** The fault that a scenario has all the time. */
+function standingFault({ inPlace }: Scenario, { verb, path, to }: Effect): Fault | undefined {
+  if (inPlace === "closed" && verb === "create" && path.includes("/.holdfast-")) return { code: "EACCES" };
+  return inPlace === "mount point" && verb === "rename" && to === "/ws/file" ? { code: "EBUSY" } : undefined;
+}
 
 async function prepare({ scenario, disk, run }: World): Promise<Evidence> {
-  if (scenario.inPlace === true) disk.fault = refuseStaging;
-  const evidence = await prepareReady(hostOn(disk), scenario.tool, run);
-  disk.fault = undefined;
-  return evidence;
+  disk.fault = (effect) => standingFault(scenario, effect);
+  const prepared = await toolOn(scenario, disk).prepare(run);
+  if (!prepared.ready) throw new Error(prepared.result.output);
+  return prepared.evidence;
 }
 
 function prove({ scenario, run }: World, evidence: Evidence, disk: Disk): Promise<Proof> {
-  return toolNamed(hostOn(disk), scenario.tool).prove(run, evidence);
+  return toolOn(scenario, disk).prove(run, evidence);
 }
 
 function textOf(bytes: Uint8Array | undefined): string | undefined {
@@ -123,7 +146,7 @@ async function eachDeath(
       const evidence = await prepare(world);
       const dying = dyingDisk(world.disk, { at, when });
       try {
-        result = await toolNamed(hostOn(dying.disk), scenario.tool).perform(world.run, evidence);
+        result = await toolOn(scenario, dying.disk).perform(world.run, evidence);
       } catch (error) {
         if (!(error instanceof Death)) throw error;
       }
@@ -134,7 +157,7 @@ async function eachDeath(
 }
 
 const mayBeVague = (scenario: Scenario, done: readonly Done[]): boolean =>
-  scenario.inPlace === true || done.some((step) => step.to?.endsWith(".go") === true);
+  scenario.inPlace !== undefined || done.some((step) => step.to?.endsWith(".go") === true);
 
 describe.each(scenarios)("$name", (scenario) => {
   test("what was prepared survives a power cut, and the target is as it was", async () => {
@@ -143,7 +166,8 @@ describe.each(scenarios)("$name", (scenario) => {
     for (const cut of powerCuts(world.disk)) {
       expect(textOf(cut.peek(world.path))).toBe(scenario.before);
       if (evidence.class === "checked" && evidence.staged !== undefined) {
-        expect(textOf(cut.peek(evidence.staged.path))).toBe(scenario.after);
+        const waits = scenario.tool === "delete" ? scenario.before : scenario.after;
+        expect(textOf(cut.peek(evidence.staged.path))).toBe(waits);
       }
     }
   });
@@ -151,9 +175,13 @@ describe.each(scenarios)("$name", (scenario) => {
   test("a result that was told is on disk after any power cut", async () => {
     const world = makeWorld(scenario);
     const evidence = await prepare(world);
-    const result = await toolNamed(hostOn(world.disk), scenario.tool).perform(world.run, evidence);
+    const result = await toolOn(scenario, world.disk).perform(world.run, evidence);
     expect(result.outcome).toBe("ok");
-    for (const cut of powerCuts(world.disk)) expect(textOf(cut.peek(world.path))).toBe(scenario.after);
+    for (const cut of powerCuts(world.disk)) {
+      expect(textOf(cut.peek(world.path))).toBe(scenario.after);
+      if (scenario.tool !== "delete") continue;
+      expect(textOf(cut.peek(`/session/trash/${world.run.place.operation}`))).toBe(scenario.before);
+    }
   });
 
   test("after a power cut at any effect the proof is what is on disk, and stays so over the next one", async () => {
@@ -169,6 +197,19 @@ describe.each(scenarios)("$name", (scenario) => {
         for (const next of powerCuts(cut)) {
           expect((await prove(world, evidence, next)).proven, at).toBe(proof.proven);
         }
+      }
+    });
+  });
+
+  test("a revert after the power cut never makes of what happened something that did not", async () => {
+    await eachDeath(scenario, async (world, evidence) => {
+      for (const cut of powerCuts(world.disk)) {
+        if (textOf(cut.peek(world.path)) === scenario.before) continue;
+        if (cut.peek(world.path) !== undefined) await cut.remove(world.path);
+        cut.settle();
+        if (scenario.before !== undefined) cut.plant(world.path, scenario.before);
+        const proof = await prove(world, evidence, cut);
+        expect(proof.proven, JSON.stringify(proof)).not.toBe("not_executed");
       }
     });
   });
@@ -205,12 +246,12 @@ async function failAt(
   const world = makeWorld(scenario);
   let changes = 0;
   world.disk.fault = (effect) => {
-    const refused = scenario.inPlace === true ? refuseStaging(effect) : undefined;
+    const refused = standingFault(scenario, effect);
     if (refused !== undefined || !changesDisk(effect)) return refused;
     const index = changes++;
     return index === fault.at || (fault.lasts && index > fault.at) ? { code: fault.code } : undefined;
   };
-  const tool = toolNamed(hostOn(world.disk), scenario.tool);
+  const tool = toolOn(scenario, world.disk);
   const prepared = await tool.prepare(world.run);
   if (!prepared.ready) {
     expect(prepared.result.outcome).toBe("error");

@@ -56,7 +56,11 @@ export function dyingDisk(disk: Disk, death?: { at: number; when: "before" | "af
     },
   });
   const mortal: Disk = {
-    ...forward(disk, look),
+    ...forward(disk),
+    stat: (path) => look(() => disk.stat(path)),
+    statLink: (path) => look(() => disk.statLink(path)),
+    realPath: (path) => look(() => disk.realPath(path)),
+    list: (path) => look(() => disk.list(path)),
     open: async (path, mode, permissions) => {
       const open = (): Promise<DiskFile> => disk.open(path, mode, permissions);
       const isNew = mode.startsWith("create");
@@ -75,16 +79,23 @@ export function dyingDisk(disk: Disk, death?: { at: number; when: "before" | "af
   return { disk: mortal, done };
 }
 
-type Look = <T>(act: () => Promise<T>) => Promise<T>;
-
-function forward(disk: Disk, look: Look) {
+/** All methods of a disk as an object of their own, to put others in the place of some. */
+export function forward(disk: Disk): Disk {
   return {
-    stat: (path: string) => look(() => disk.stat(path)),
-    statLink: (path: string) => look(() => disk.statLink(path)),
-    realPath: (path: string) => look(() => disk.realPath(path)),
-    list: (path: string) => look(() => disk.list(path)),
-    cutTail: (cut: Parameters<Disk["cutTail"]>[0]) => look(() => disk.cutTail(cut)),
-    fileSystem: (path: string) => look(() => disk.fileSystem(path)),
-    watch: (path: string, changed: () => void) => disk.watch(path, changed),
+    open: (path, mode, permissions) => disk.open(path, mode, permissions),
+    stat: (path) => disk.stat(path),
+    statLink: (path) => disk.statLink(path),
+    realPath: (path) => disk.realPath(path),
+    list: (path) => disk.list(path),
+    makeDirectory: (path, permissions) => disk.makeDirectory(path, permissions),
+    rename: (from, to) => disk.rename(from, to),
+    link: (from, to) => disk.link(from, to),
+    remove: (path) => disk.remove(path),
+    removeDirectory: (path) => disk.removeDirectory(path),
+    setAttributes: (path, attributes) => disk.setAttributes(path, attributes),
+    syncDirectory: (path) => disk.syncDirectory(path),
+    cutTail: (cut) => disk.cutTail(cut),
+    fileSystem: (path) => disk.fileSystem(path),
+    watch: (path, changed) => disk.watch(path, changed),
   };
 }

@@ -1,7 +1,7 @@
 /** A workspace for the file tools, and runs of them as the engine makes them: prepare, then perform. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileTools } from "../../src/agents/builtin/tools/file-tools.ts";
 import { nodeHost, type Disk, type Host } from "../../src/host/index.ts";
 import type { EffectResult, OperationPlace, Tool, ToolRun } from "../../src/model/agent.ts";
@@ -83,6 +83,3 @@ export function realWorld(disk?: Disk): RealWorld {
     remove: () => rmSync(root, { recursive: true, force: true }),
   };
 }
-
-/** The directory of a path that exists as text only. */
-export const parentOf = dirname;

@@ -166,7 +166,7 @@ describe("grep", () => {
     [{ pattern: "\\p{Lu}wo" }, ["a.ts:2:const Two = 2;"]],
     [{ pattern: "one", path: "src/c.md" }, ["src/c.md:1:one"]],
     [{ pattern: "one", path: "node_modules" }, ["node_modules/x.ts:1:one"]],
-    [{ pattern: "nowhere" }, ["[No line matches in ..]"]],
+    [{ pattern: "nowhere" }, ["[No line matches in the workspace.]"]],
   ])("%j", async (args, expected) => {
     expect((await world.call("grep", args)).output.split("\n")).toEqual(expected);
   });

@@ -180,3 +180,13 @@ test("an end that the provider gave no reason for is none", () => {
     expect(eventsOf([end])).toEqual([undefined]);
   }
 });
+
+test("tokens that are no amount are not reported, so that the answer can be recorded", () => {
+  const usage: LanguageModelV3Usage = {
+    inputTokens: { total: -1, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
+    outputTokens: { total: 2.5, text: undefined, reasoning: undefined },
+    raw: {},
+  };
+  const events = eventsOf([{ ...finish, usage }]);
+  expect(events).toMatchObject([{ type: "answered", usage: {} }]);
+});

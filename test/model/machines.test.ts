@@ -13,7 +13,7 @@ function outcomeOf(evolve: () => string): string {
   try {
     return evolve();
   } catch (error) {
-    if (isHoldfastError(error, "log_damaged")) return "—";
+    if (isHoldfastError(error, "log_damaged", "queue_damaged")) return "—";
     throw error;
   }
 }
@@ -119,7 +119,7 @@ const deliveryFacts: Record<string, DeliveryFact> = {
   "delivery.edited": { kind: "delivery.edited", delivery, text: "b" },
   "delivery.claimed": { kind: "delivery.claimed", delivery, logSeq: 1 },
   "delivery.released": { kind: "delivery.released", delivery },
-  "delivery.acknowledged": { kind: "delivery.acknowledged", delivery, seq: 2, sum: "s" },
+  "delivery.acknowledged": { kind: "delivery.acknowledged", delivery, logSeq: 2, sum: "s" },
   "delivery.blocked": { kind: "delivery.blocked", delivery, reason: "r" },
   "delivery.unblocked": { kind: "delivery.unblocked", delivery, by: "me" },
   "delivery.removed": { kind: "delivery.removed", delivery },

@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import { makeId } from "../../src/model/ids.ts";
 import type { Commit } from "../../src/model/commit.ts";
 import type { BaseRef, Fact, OpaqueFact } from "../../src/model/facts.ts";
 import { encodeLine, readEnvelope, zeroSum } from "../../src/store/line.ts";
+import { created, row } from "./builders.ts";
 import { MemoryDisk } from "../crash/memory-disk.ts";
 import type { HistorySource, LogPart } from "../../src/store/read-log.ts";
 
@@ -24,13 +24,6 @@ export interface BuiltLine {
 
 const time = 1_764_511_111_111;
 
-/** The n-th id of its kind. */
-export function testId(prefix: "ses" | "msg" | "run" | "op", number: number): string {
-  const random = new Uint8Array(10);
-  new DataView(random.buffer).setUint32(6, number);
-  return makeId(prefix, time, random);
-}
-
 /** Records of one fact, by the table of format 1. */
 export function recordsOf(fact: AnyFact): number {
   if (["op.asked", "compacted", "system.changed"].includes(fact.kind)) return 1;
@@ -38,80 +31,6 @@ export function recordsOf(fact: AnyFact): number {
   const types = (fact as { parts: { type: string }[] }).parts.map((part) => part.type);
   const spoken = types.some((type) => ["text", "reasoning", "image"].includes(type)) ? 1 : 0;
   return spoken + types.filter((type) => ["context", "mail", "notice"].includes(type)).length;
-}
-
-/** A user's, agent's or tool's message with one text. */
-export function message(id: string, text: string, role: "user" | "assistant" | "tool" = "user"): Fact {
-  return { kind: "message", id, role, parts: [{ type: "text", text }] };
-}
-
-/** A list row. */
-export function row(title: string): Fact {
-  return {
-    kind: "row",
-    title,
-    titleBy: "auto",
-    archived: false,
-    pinned: false,
-    agent: "builtin",
-    binding: "/work",
-    state: "idle",
-    openUnknowns: 0,
-  };
-}
-
-/** A holder took the lease. */
-export function epochRaised(): Fact {
-  return {
-    kind: "epoch.raised",
-    store: "sto_1",
-    device: "dev_1",
-    host: "here",
-    bootId: "boot",
-    pid: 4711,
-    startTime: "1",
-    version: "0.1.0",
-  };
-}
-
-/** A model call is about to be made. */
-export function modelRequested(turn = 1): Fact {
-  return {
-    kind: "model.requested",
-    run: testId("run", 1),
-    turn,
-    role: "execution",
-    provider: "cassette",
-    model: "test.yaml",
-    system: { sha256: "a".repeat(64), bytes: 5 },
-    tools: {},
-  };
-}
-
-function sessionCreated(bases: readonly BaseRef[]): Fact {
-  return {
-    kind: "session.created",
-    version: "0.1.0",
-    agent: "builtin",
-    workspace: { root: "/work", inode: "7", birthtimeNs: "0" },
-    definition: {
-      apiVersion: "holdfast/v1",
-      kind: "Agent",
-      metadata: { name: "default" },
-      spec: {
-        objective: "Do what is asked.",
-        instructions: [],
-        capabilities: { required: [], optional: [] },
-        execution: { modelRole: "execution", maxTurns: 10, maxPureRetries: 1 },
-        output: { format: "text" },
-      },
-    },
-    definitionHash: "d",
-    capabilities: [],
-    policy: { deniedCapabilities: [], allowShell: false, allowMcp: false, passEnv: [], approvals: {} },
-    policyHash: "p",
-    ...(bases.length === 0 ? {} : { bases: [...bases] }),
-  };
 }
 
 /** A file of a history, cut where a branch left it. */
@@ -138,7 +57,8 @@ export class LogBuilder {
     this.session = session;
     this.parents = parents;
     for (const commit of this.inherited) this.#count(commit.facts, commit);
-    this.add([sessionCreated(parents.map((part) => part.base)), ...facts]);
+    const bases = parents.map((part) => part.base);
+    this.add([bases.length === 0 ? created : { ...created, bases }, ...facts]);
   }
 
   /** Accepted lines of the bases, oldest first. */
@@ -167,10 +87,10 @@ export class LogBuilder {
     return last === undefined ? 0 : last.offset + last.bytes.length;
   }
 
-  /** Appends an accepted line. `epoch` raises it where the first fact is `epoch.raised`. */
-  add(facts: readonly AnyFact[], raiseBy = 1): BuiltLine {
+  /** Appends an accepted line, whose epoch rises where the first fact says so. `lies` are put in place of the truth. */
+  add(facts: readonly AnyFact[], lies: Partial<Commit> = {}): BuiltLine {
     const last = this.accepted.at(-1)?.commit;
-    if (facts[0]?.kind === "epoch.raised") this.#epoch += raiseBy;
+    if (facts[0]?.kind === "epoch.raised") this.#epoch++;
     const [rec, row] = [this.#rec, this.#row];
     const position = { ses: this.session, seq: (last?.seq ?? -1) + 1 };
     this.#count(facts, position);
@@ -184,6 +104,7 @@ export class LogBuilder {
       msgs: this.#visible.length,
       row,
       prev: last?.sum ?? this.parents.at(-1)?.base.sum ?? zeroSum,
+      ...lies,
     });
     this.lines.push(line);
     return line;

@@ -1,5 +1,12 @@
 import { createHash } from "node:crypto";
-import type { DeliveryAdmitted, Message, Row, SessionCreated } from "../../src/model/facts.ts";
+import type {
+  DeliveryAdmitted,
+  EpochRaised,
+  Message,
+  ModelRequested,
+  Row,
+  SessionCreated,
+} from "../../src/model/facts.ts";
 import { makeId, type IdPrefix } from "../../src/model/ids.ts";
 import type { NewSession } from "../../src/store/index.ts";
 
@@ -28,7 +35,8 @@ export function admitted(text: string): DeliveryAdmitted {
   };
 }
 
-const created: SessionCreated = {
+/** First fact of line 0. */
+export const created: SessionCreated = {
   kind: "session.created",
   version: "0.1.0",
   agent: "builtin",
@@ -63,6 +71,34 @@ export function row(title: string): Row {
     binding: "/workspace",
     state: "idle",
     openUnknowns: 0,
+  };
+}
+
+/** A process took the lease. */
+export function epochRaised(): EpochRaised {
+  return {
+    kind: "epoch.raised",
+    store: "sto_1",
+    device: "dev_1",
+    host: "here",
+    bootId: "boot",
+    pid: 4711,
+    startTime: "1",
+    version: "0.1.0",
+  };
+}
+
+/** A model call is about to be made. */
+export function modelRequested(run = idOf("run", "1"), turn = 1): ModelRequested {
+  return {
+    kind: "model.requested",
+    run,
+    turn,
+    role: "execution",
+    provider: "cassette",
+    model: "test.yaml",
+    system: { sha256: "a".repeat(64), bytes: 5 },
+    tools: {},
   };
 }
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import type { AnyFact } from "./build-log.ts";
-import { epochRaised, LogBuilder, message, modelRequested, row, testId } from "./build-log.ts";
+import { LogBuilder } from "./build-log.ts";
+import { epochRaised, idOf, message, modelRequested, row } from "./builders.ts";
 
 /** Legal random histories: what writers, stale writers and forks may leave behind. */
 
@@ -37,7 +38,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 export function history(maxLength: number): fc.Arbitrary<LogBuilder> {
   return fc.array(step, { maxLength }).map((steps) => {
     const names = { next: 0 };
-    let builder = new LogBuilder(testId("ses", ++names.next));
+    let builder = new LogBuilder(idOf("ses", `${++names.next}`));
     for (const one of steps) builder = apply(builder, one, names);
     return builder;
   });
@@ -47,7 +48,7 @@ function apply(builder: LogBuilder, step: Step, names: { next: number }): LogBui
   const number = ++names.next;
   switch (step.do) {
     case "message":
-      builder.add([message(testId("msg", number), step.text, step.role)]);
+      builder.add([{ ...message(step.text, `${number}`), role: step.role }]);
       return builder;
     case "rewind": {
       const target = builder.commits[step.pick % builder.commits.length];
@@ -61,7 +62,10 @@ function apply(builder: LogBuilder, step: Step, names: { next: number }): LogBui
       const part = step.pick % (builder.parents.length + 1);
       const parent = builder.parents[part];
       const seqMax = parent?.base.seq ?? builder.accepted.length - 1;
-      return builder.fork(testId("ses", number), step.pick % (seqMax + 1), part);
+      const branch = builder.fork(idOf("ses", `${number}`), step.pick % (seqMax + 1), part);
+      // The ancestor goes on, in the file that the branch links.
+      (parent?.builder ?? builder).add([row("later")]);
+      return branch;
     }
     default:
       builder.add(factsOf(step, number));
@@ -73,16 +77,16 @@ function addStale(builder: LogBuilder, pick: number, number: number): void {
   const seq = pick % builder.accepted.length;
   // Stale writers are mostly a little late, and sometimes very.
   const recent = pick % 3 === 0 ? seq : Math.max(0, builder.accepted.length - 1 - (pick % 4));
-  const facts = [[message(testId("msg", number), "stale")], [epochRaised()], [row("stale")]][pick % 3] ?? [];
+  const facts = [[message("stale", `${number}`)], [epochRaised()], [row("stale")]][pick % 3] ?? [];
   builder.addStale(recent, facts);
 }
 
 function factsOf(step: Step, number: number): AnyFact[] {
-  const operation = testId("op", number);
+  const operation = idOf("op", `${number}`);
   switch (step.do) {
     case "operation":
       return [
-        { kind: "op.asked", operation, run: testId("run", 1), turn: 1, tool: "read", effect: "pure" },
+        { kind: "op.asked", operation, run: idOf("run", "1"), turn: 1, tool: "read", effect: "pure" },
         { kind: "op.settled", operation },
       ];
     case "row":
@@ -90,14 +94,14 @@ function factsOf(step: Step, number: number): AnyFact[] {
     case "raise":
       return number % 2 === 0 ? [epochRaised()] : [epochRaised(), { kind: "lease.released" }];
     case "request":
-      return [modelRequested(number)];
+      return [modelRequested(idOf("run", "1"), number)];
     case "unknown":
       return [{ kind: "goal.set", value: step.value, sum: "0".repeat(32), prev: "x" }];
     default:
       return [
         {
           kind: "message",
-          id: testId("msg", number),
+          id: idOf("msg", `${number}`),
           role: "user",
           parts: [
             { type: "context", source: "rules", title: "t", hidden: false, reversible: true, text: "c" },

@@ -133,11 +133,16 @@ function usageOf(reported: LanguageModelV3Usage): Usage | undefined {
   const cached = inputTokens.cacheRead;
   const reasoning = outputTokens.reasoning;
   return {
-    ...(inputTokens.total !== undefined && { input: inputTokens.total }),
-    ...(outputTokens.total !== undefined && { output: outputTokens.total }),
-    ...(cached !== undefined && isReported(raw, cachedPaths) && { cachedInput: cached }),
-    ...(reasoning !== undefined && isReported(raw, reasoningPaths) && { reasoning }),
+    ...(isCount(inputTokens.total) && { input: inputTokens.total }),
+    ...(isCount(outputTokens.total) && { output: outputTokens.total }),
+    ...(isCount(cached) && isReported(raw, cachedPaths) && { cachedInput: cached }),
+    ...(isCount(reasoning) && isReported(raw, reasoningPaths) && { reasoning }),
   };
+}
+
+/** Some gateways say -1 where they do not know. */
+function isCount(tokens: number | undefined): tokens is number {
+  return tokens !== undefined && Number.isSafeInteger(tokens) && tokens >= 0;
 }
 
 function isReported(raw: unknown, paths: readonly (readonly string[])[]): boolean {

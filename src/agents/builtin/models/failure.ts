@@ -251,5 +251,5 @@ function retryAfterOf(headers: Headers, body: string, nowMs: number): number | u
 }
 
 function numberIn(text: string | null | undefined): number | undefined {
-  return /^\d+(?:\.\d+)?$/.test(text ?? "") ? Number(text) : undefined;
+  return /^\d{1,12}(?:\.\d+)?$/.test(text ?? "") ? Number(text) : undefined;
 }

@@ -63,6 +63,11 @@ export function shownPath(workspace: string, path: string): string {
   return relative(workspace, path).split(sep).join("/") || ".";
 }
 
+/** Where a search took place, in a sentence. */
+export function placeName(target: InsidePath): string {
+  return target.shown === "." ? "the workspace" : target.shown;
+}
+
 function malformation(path: string): string | undefined {
   if (path === "") return "is empty. Give a path relative to the workspace.";
   if (path.includes("\0")) return "contains a NUL character, which no file name can.";

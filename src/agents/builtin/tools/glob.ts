@@ -3,7 +3,7 @@ import { isAbsolute } from "node:path";
 import * as z from "zod/mini";
 import type { EffectResult, Tool, ToolRun } from "../../../model/agent.ts";
 import { declareArguments } from "./arguments.ts";
-import { resolveInside, shownPath, type InsidePath } from "./confinement.ts";
+import { placeName, resolveInside, shownPath, type InsidePath } from "./confinement.ts";
 import type { FileHost } from "./file-host.ts";
 import { compileGlob, type GlobPattern } from "./glob-pattern.ts";
 import { startPace } from "./pace.ts";
@@ -43,7 +43,7 @@ async function listPaths(host: FileHost, run: ToolRun, args: GlobArguments): Pro
   if (!target.inside) return failed(target.message, { reason: "refused" });
   const written = relativePattern(args.pattern, target.path);
   if (written === undefined) {
-    return failed(`The pattern ${args.pattern} leads out of ${target.shown}. Give one relative to it.`, {
+    return failed(`The pattern ${args.pattern} leads out of ${placeName(target)}. Give one relative to it.`, {
       reason: "refused",
     });
   }
@@ -85,17 +85,17 @@ async function collect(host: FileHost, run: ToolRun, search: Search): Promise<Ef
     ...(isCut ? [`[The first ${pathsMax} paths; there are more. Narrow the pattern or the path.]`] : []),
     ...walkNotes(report),
   ];
-  if (paths.length === 0) notes.unshift(nothingFound(args.pattern, target.shown));
+  if (paths.length === 0) notes.unshift(nothingFound(args.pattern, placeName(target)));
   return succeeded([...paths, ...notes].join("\n"), { paths: paths.length });
 }
 
-function nothingFound(pattern: string, shown: string): string {
+function nothingFound(pattern: string, place: string): string {
   const hint = pattern.includes("/") ? "" : ` **/${pattern} looks in all directories below it too.`;
-  return `[Nothing matches ${pattern} in ${shown}.${hint}]`;
+  return `[Nothing matches ${pattern} in ${place}.${hint}]`;
 }
 
 /** The result where there is no directory to search. */
-export function notADirectory(target: InsidePath): EffectResult | undefined {
+function notADirectory(target: InsidePath): EffectResult | undefined {
   if (target.stat?.kind === "directory") return undefined;
   return target.stat === undefined
     ? failed(`${target.shown} does not exist.`, { reason: "missing" })

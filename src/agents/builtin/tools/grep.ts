@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 import { isDiskError } from "../../../host/index.ts";
 import type { EffectResult, Tool, ToolRun } from "../../../model/agent.ts";
 import { declareArguments } from "./arguments.ts";
-import { resolveInside, shownPath, type InsidePath } from "./confinement.ts";
+import { placeName, resolveInside, shownPath, type InsidePath } from "./confinement.ts";
 import { withFile } from "./file-bytes.ts";
 import type { FileHost } from "./file-host.ts";
 import { relativePattern } from "./glob.ts";
@@ -115,7 +115,7 @@ interface FileFilter {
 function fileFilter(glob: string | undefined, target: InsidePath): FileFilter | { problem: string } {
   if (glob === undefined) return { takes: () => true, enters: () => true };
   const written = relativePattern(glob, target.path);
-  if (written === undefined) return { problem: `${glob} leads out of ${target.shown}` };
+  if (written === undefined) return { problem: `${glob} leads out of ${placeName(target)}` };
   const pattern: GlobPattern | { problem: string } = compileGlob(written);
   if ("problem" in pattern) return pattern;
   if (written.includes("/")) return { takes: pattern.matches, enters: pattern.reaches };
@@ -195,7 +195,7 @@ function resultOf(job: Job): EffectResult {
   }
   if (report.ended === "canceled") return canceled();
   const notes = [
-    ...(tally.hits.length === 0 ? [`[No line matches in ${job.target.shown}.]`] : []),
+    ...(tally.hits.length === 0 ? [`[No line matches in ${placeName(job.target)}.]`] : []),
     ...(tally.isFull
       ? [`[The first ${hitsMax} hits; there are more. Narrow the pattern, path or glob.]`]
       : []),

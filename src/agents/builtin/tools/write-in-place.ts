@@ -7,7 +7,6 @@ import { observeFile, withFile, writeAll } from "./file-bytes.ts";
 import type { FileHost } from "./file-host.ts";
 import { resultOf } from "./pure-tool.ts";
 import { changedUnderneath, explain, failed, succeeded } from "./results.ts";
-import { hasOtherNames } from "./write-prepare.ts";
 
 /** Old content up to this size is kept at hand while the new one is written. */
 const restoreBytesMax = 64 * 1024 * 1024;
@@ -51,4 +50,12 @@ async function overwrite(file: DiskFile, bytes: Uint8Array): Promise<void> {
   await writeAll(file, bytes);
   await file.truncate(bytes.length);
   await file.sync();
+}
+
+/** The result for a file that cannot be replaced, and that must not be written in place because of its other names. */
+function hasOtherNames(shown: string): EffectResult {
+  return failed(
+    `${shown} cannot be replaced, and has other names (hard links) that writing into it would change too.`,
+    { reason: "hard_links" },
+  );
 }

@@ -29,7 +29,7 @@ export async function prepareWrite<T extends { path: string }>(
     const planned = content.plan(parsed.value, target.shown, before);
     if ("problem" in planned) return notReady(failed(planned.problem, { reason: planned.reason }));
     const evidence = await stage(host.disk, run.place.operation, { target, before, bytes: planned.bytes });
-    return "outcome" in evidence ? notReady(evidence) : { ready: true, evidence };
+    return { ready: true, evidence };
   } catch (error) {
     if (!isDiskError(error)) throw error;
     return notReady(failed(`${target.shown} cannot be written: ${explain(error)}.`, { reason: error.code }));
@@ -54,7 +54,7 @@ async function stage(
   disk: Disk,
   operation: string,
   { target, before, bytes }: Staging,
-): Promise<CheckedEvidence | EffectResult> {
+): Promise<CheckedEvidence> {
   const common = { class: "checked", path: target.path, sha256: sha256(bytes) } as const;
   if (before === undefined) {
     const { stat: _, ...staged } = await stageContent(
@@ -68,7 +68,6 @@ async function stage(
   await requireWritable(disk, target.path);
   const staged = await stageBeside(disk, operation, target.path, { bytes, before });
   if (staged !== undefined) return { ...common, method: "replace", target: before.evidence, staged };
-  if (before.stat.links > 1) return hasOtherNames(target.shown);
   return { ...common, method: "in_place", target: before.evidence };
 }
 
@@ -104,12 +103,4 @@ async function stageBeside(
     if (isDiskError(error, ...cannotStage)) return undefined;
     throw error;
   }
-}
-
-/** The result for a file that cannot be replaced, and that must not be written in place because of its other names. */
-export function hasOtherNames(shown: string): EffectResult {
-  return failed(
-    `${shown} cannot be replaced, and has other names (hard links) that writing into it would change too.`,
-    { reason: "hard_links" },
-  );
 }

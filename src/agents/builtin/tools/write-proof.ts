@@ -72,14 +72,15 @@ async function makeDurable(disk: Disk, path: string): Promise<void> {
 
 const neverBegan: Proof = { proven: "not_executed", details: { proven_by: "staged_file_present" } };
 
-/** True where an earlier recovery decided so; durable, though it may have died before its sync. */
+/** True where an earlier recovery decided so. */
 async function isVoid(disk: Disk, staged: string): Promise<boolean> {
-  if ((await disk.statLink(voidedPath(staged))) === undefined) return false;
-  await disk.syncDirectory(dirname(staged));
-  return true;
+  return (await disk.statLink(voidedPath(staged))) !== undefined;
 }
 
-/** Takes away what the effect would begin with, for good; false where it has gone already. */
+/**
+ * Takes away what the effect would begin with; false where it has gone already. Needs no sync: a power cut that undoes
+ * it ends whoever might begin, and brings back the name that proves the same.
+ */
 async function makeVoid(disk: Disk, staged: string): Promise<boolean> {
   try {
     await disk.rename(staged, voidedPath(staged));
@@ -87,7 +88,6 @@ async function makeVoid(disk: Disk, staged: string): Promise<boolean> {
     if (isDiskError(error, "ENOENT", "ENOTDIR")) return false;
     throw error;
   }
-  await disk.syncDirectory(dirname(staged));
   return true;
 }
 

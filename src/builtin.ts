@@ -1,0 +1,77 @@
+import { basename } from "node:path";
+import type { Environment } from "./agents/builtin/index.ts";
+import { openBuiltinAgent, parseCassette, parseModelChoice, requireKey } from "./agents/builtin/index.ts";
+import type { AgentRequest, ChosenModel } from "./engine/index.ts";
+import type { Host } from "./host/index.ts";
+import { isDiskError, sha256 } from "./host/index.ts";
+import type { Agent } from "./model/agent.ts";
+import { HoldfastError } from "./model/errors.ts";
+import type { OpenOptions } from "./open.ts";
+
+/** The built-in agent as the engine asks for it. Loaded when a session is worked on: reading one needs none of it. */
+
+const cassetteBytesMax = 64 * 1024 * 1024;
+
+/** What `--model` names, checked before a session exists. Rejects `usage`. */
+export async function chooseModel(
+  host: Host,
+  environment: Environment,
+  model: string | undefined,
+): Promise<ChosenModel> {
+  if (model === undefined) {
+    throw new HoldfastError("usage", "no model was named, so nobody can answer", {
+      hint:
+        "Name one with --model: anthropic/MODEL, openai/MODEL, google/MODEL (each with its key in the environment), " +
+        "openai-compatible/MODEL with OPENAI_COMPATIBLE_BASE_URL, or a recording with cassette:FILE.",
+    });
+  }
+  const choice = parseModelChoice(model, environment);
+  if (choice.provider !== "cassette") {
+    requireKey(choice, environment);
+    return { choice, blobs: [] };
+  }
+  const bytes = await readCassette(host, choice.model);
+  const name = basename(choice.model);
+  parseCassette(bytes, choice.model);
+  const cassette = { sha256: sha256(bytes), bytes: bytes.length };
+  return { choice: { ...choice, model: name, cassette }, blobs: [bytes] };
+}
+
+async function readCassette(host: Host, path: string): Promise<Uint8Array> {
+  try {
+    const file = await host.disk.open(await host.disk.realPath(path), "read");
+    try {
+      const { size, kind } = await file.stat();
+      if (kind !== "file") throw new HoldfastError("usage", `the cassette ${path} is no file`);
+      if (size > cassetteBytesMax) throw new HoldfastError("usage", `the cassette ${path} is over 64 MiB`);
+      const bytes = new Uint8Array(size);
+      return bytes.subarray(0, await file.read(bytes, 0));
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (!isDiskError(error)) throw error;
+    throw new HoldfastError("usage", `the cassette ${path} cannot be read: ${error.code}`, { cause: error });
+  }
+}
+
+/** Opens the built-in agent for a session. Rejects `provider_failed` where it cannot work. */
+export function openBuiltin(options: OpenOptions, request: AgentRequest): Agent {
+  const { host, environment, supervisorProgram } = options;
+  const { model, cassette, capabilities, passEnv } = request;
+  try {
+    return openBuiltinAgent({
+      host,
+      model,
+      ...(cassette !== undefined && { cassette }),
+      capabilities,
+      environment,
+      passEnv,
+      supervisorProgram,
+    });
+  } catch (error) {
+    // The session exists: what lacks now is the provider's, not the caller's wording.
+    if (!(error instanceof HoldfastError) || error.code !== "usage") throw error;
+    throw new HoldfastError("provider_failed", error.message, { ...error.details, cause: error });
+  }
+}

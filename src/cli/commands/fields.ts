@@ -1,0 +1,24 @@
+import type { Screen, Span } from "../screen.ts";
+import { cleanText } from "../text/clean.ts";
+import { formatCount } from "../text/units.ts";
+import { wrapText } from "../text/wrap.ts";
+
+/** Blocks of a page for people. */
+
+const nameColumns = 10;
+const linesMax = 40;
+
+/** Names and values, one a line. */
+export function writeFields(screen: Screen, fields: readonly (readonly [string, Span])[]): void {
+  for (const [name, value] of fields) screen.line(["dim", `  ${name.padEnd(nameColumns)}`], value);
+}
+
+/** A text of several lines, indented; a long one is cut and says so. */
+export function writeIndented(screen: Screen, text: string, indent = "    "): void {
+  const clean = cleanText(text.trimEnd());
+  const lines = screen.isTerminal ? wrapText(clean, screen.columns - indent.length) : clean.split("\n");
+  const shown = lines.length > linesMax ? lines.slice(0, linesMax - 1) : lines;
+  for (const line of shown) screen.line(indent, line);
+  const rest = lines.length - shown.length;
+  if (rest > 0) screen.line(indent, ["dim", `… ${formatCount(rest, "more line")}; all of it with --json`]);
+}

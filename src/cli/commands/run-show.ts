@@ -1,0 +1,96 @@
+import { findRun, readSession } from "../../engine/index.ts";
+import type { OperationView, RunView } from "../../model/views.ts";
+import type { Call } from "../call.ts";
+import { openEngine, screenOf } from "../call.ts";
+import { statusSpan, unknownLines } from "../progress/summary.ts";
+import type { CallState } from "../progress/tool-line.ts";
+import { markOf, summariseArgs } from "../progress/tool-line.ts";
+import type { Screen } from "../screen.ts";
+import type { Cell } from "../table.ts";
+import { writeTable } from "../table.ts";
+import { oneLine } from "../text/clean.ts";
+import { treeLines } from "../text/tree.ts";
+import { formatBytes, formatDuration, formatTime, formatUsage } from "../text/units.ts";
+import { answer } from "./answer.ts";
+import { writeFields, writeIndented } from "./fields.ts";
+
+/** `holdfast run show`: one run with its operations, and what a person must know to resolve those that are unknown. */
+export async function runShow(call: Call, selector: string, run: string | undefined): Promise<number> {
+  const read = await readSession(openEngine(call), selector);
+  const view = findRun(read, run);
+  return await answer(call, view, () => {
+    const screen = screenOf(call);
+    writeRun(screen, view);
+    if (view.operations.length > 0) writeOperations(screen, view);
+    writeEvidence(screen, view);
+    for (const line of unknownLines(view, call.program)) screen.line(...line);
+    return screen;
+  });
+}
+
+function writeRun(screen: Screen, view: RunView): void {
+  const { createdAt, endedAt, error, text } = view;
+  screen.line(["bold", view.run], ["dim", `  of ${view.session}`]);
+  writeFields(screen, [
+    ["status", statusSpan(view.status)],
+    ["attempts", String(view.attempts)],
+    ["started", formatTime(createdAt)],
+    ...(endedAt === undefined
+      ? []
+      : [["ended", `${formatTime(endedAt)}, after ${formatDuration(endedAt - createdAt)}`] as const]),
+    ["turns", String(view.turns)],
+    ["tokens", formatUsage(view.usage)],
+    ...(error === undefined ? [] : [["why", oneLine(error)] as const]),
+  ]);
+  if (text === undefined || text === "") return;
+  screen.line();
+  writeIndented(screen, text);
+}
+
+function writeOperations(screen: Screen, view: RunView): void {
+  screen.line();
+  const columns = [
+    { title: "" },
+    { title: "OPERATION" },
+    { title: "TOOL" },
+    { title: "ENDED" },
+    { title: "TOOK" },
+    { title: "ASKED FOR", widthMin: 10 },
+  ];
+  writeTable(screen, { columns, rows: view.operations.map((one) => rowOf(one)), shrinkOrder: [5] });
+}
+
+function rowOf(operation: OperationView): Cell[] {
+  const { id, tool, state, outcome, startedAt, endedAt, resolution } = operation;
+  const shown: CallState | undefined = state === "unknown" ? "unknown" : outcome;
+  const mark = shown === undefined ? "" : markOf(shown);
+  const took = startedAt === undefined || endedAt === undefined ? "" : formatDuration(endedAt - startedAt);
+  const ended = outcome === undefined ? state : outcome + (resolution === undefined ? "" : " (resolved)");
+  return [
+    typeof mark === "string" ? { text: mark } : { tone: mark[0], text: mark[1] },
+    { text: id },
+    { text: oneLine(tool) },
+    { text: ended.replace("_", " ") },
+    { text: took },
+    { text: summariseArgs(operation.args) },
+  ];
+}
+
+/** All that was found about what cannot be known, and what people said about what could not be. */
+function writeEvidence(screen: Screen, view: RunView): void {
+  for (const operation of view.operations) {
+    const { id, state, evidence, resolution, outputBlob } = operation;
+    if (state === "unknown" && evidence !== undefined) {
+      screen.line();
+      screen.line(`What was found of ${id}:`);
+      writeIndented(screen, treeLines(evidence).join("\n"));
+    }
+    if (resolution === undefined) continue;
+    const why = resolution.evidence === undefined ? "" : `: ${oneLine(resolution.evidence)}`;
+    screen.line();
+    screen.line(`${id} was resolved by ${oneLine(resolution.by)} at ${formatTime(resolution.at)}${why}`);
+    const output =
+      operation.output ?? (outputBlob === undefined ? "" : `(${formatBytes(outputBlob.bytes)} of output)`);
+    if (output !== "") writeIndented(screen, output);
+  }
+}

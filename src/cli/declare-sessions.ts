@@ -1,0 +1,95 @@
+import type { Command } from "commander";
+import type { ListFlags } from "./commands/session-list.ts";
+import type { Reading } from "./declare.ts";
+import { listFlagRows } from "./list-words.ts";
+import { addFlags, addGlobalFlags, declareCommand, perform } from "./declare.ts";
+
+/** The groups `session` and `store`. */
+
+const ses = "ses_01m8przqmpfx81qrqzwwv0wwr3";
+
+/** `session` and what stands under it. */
+export function declareSession(reading: Reading): Command {
+  const group = declareCommand(reading, "session", {
+    description: "List, show and repair sessions.",
+    examples: [
+      ["session list", "all sessions, newest first"],
+      [`session show ${ses}`, "one of them"],
+    ],
+  });
+  addGlobalFlags(group);
+  group.commandsGroup("Commands:");
+  return group
+    .addCommand(declareList(reading))
+    .addCommand(declareShow(reading))
+    .addCommand(declareRepair(reading));
+}
+
+/** `store` and what stands under it. */
+export function declareStore(reading: Reading): Command {
+  const group = declareCommand(reading, "store", {
+    description: "Look after the state directory as a whole.",
+    examples: [
+      ["--state-dir /copy/of/state store adopt", "make a copied state directory a store of its own"],
+    ],
+  });
+  addGlobalFlags(group);
+  group.commandsGroup("Commands:");
+  return group.addCommand(declareAdopt(reading));
+}
+
+function declareList(reading: Reading): Command {
+  const command = declareCommand(reading, "list", {
+    description: "List sessions, newest first. Writes nothing.",
+    examples: [
+      ["session list", "those that are not archived"],
+      ["session list --active --json", "those that run now, as JSON"],
+      ["session list --workspace . --plain", "those of this directory, one line each"],
+    ],
+  });
+  command.optionsGroup("Options:");
+  addFlags(command, listFlagRows);
+  addGlobalFlags(command);
+  return perform(reading, command, async (call) =>
+    (await import("./commands/session-list.ts")).sessionList(call, command.opts<ListFlags>()),
+  );
+}
+
+function declareShow(reading: Reading): Command {
+  const command = declareCommand(reading, "show", {
+    description: "Show a session: what it is, its runs, its last messages.",
+    examples: [
+      [`session show ${ses}`, "for people"],
+      [`session show ${ses.slice(0, 14)} --json`, "everything, as JSON; part of an id is enough"],
+    ],
+  });
+  command.argument("<session>", "its id, or a part that is unambiguous");
+  addGlobalFlags(command);
+  return perform(reading, command, async (call, session = "") =>
+    (await import("./commands/session-show.ts")).sessionShow(call, session),
+  );
+}
+
+function declareRepair(reading: Reading): Command {
+  const command = declareCommand(reading, "repair", {
+    description:
+      "Mend the end of a session's files where it can be proven what belongs there.\nThe original bytes are kept.",
+    examples: [[`session repair ${ses}`, "the log and the queue of one session"]],
+  });
+  command.argument("<session>", "its id, or a part that is unambiguous");
+  addGlobalFlags(command);
+  return perform(reading, command, async (call, session = "") =>
+    (await import("./commands/session-repair.ts")).sessionRepair(call, session),
+  );
+}
+
+function declareAdopt(reading: Reading): Command {
+  const command = declareCommand(reading, "adopt", {
+    description: "Give a copied state directory an identity of its own, so that it may run its sessions.",
+    examples: [["--state-dir /copy/of/state store adopt", "the copy; the original stays as it is"]],
+  });
+  addGlobalFlags(command);
+  return perform(reading, command, async (call) =>
+    (await import("./commands/store-adopt.ts")).storeAdopt(call),
+  );
+}

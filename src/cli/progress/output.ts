@@ -1,0 +1,16 @@
+import type { Observer, WorkReport } from "../../engine/index.ts";
+import type { RunView } from "../../model/views.ts";
+
+/** Who tells people or programs what happens while a session is worked on. */
+export interface ProgressOutput {
+  readonly observer: Observer;
+  /** The session exists from now on. */
+  begun(session: string): void;
+  /** Nothing live is shown any more: an error or a summary follows. */
+  stop(): void;
+  /** The work came to an orderly end. `run`: the run that it was about, where there is one. */
+  ended(report: WorkReport, run: RunView | undefined): void;
+  /** True where `ended` is told the run. */
+  readonly needsRun: boolean;
+  flushed(): Promise<void>;
+}

@@ -1,0 +1,13 @@
+import type { ProgressOutput } from "./output.ts";
+
+/** Tells nothing while it goes on: one document at the end says it all. */
+export function silentProgress(): ProgressOutput {
+  return {
+    observer: { commit: () => undefined, live: () => undefined },
+    begun: () => undefined,
+    stop: () => undefined,
+    ended: () => undefined,
+    needsRun: true,
+    flushed: () => Promise.resolve(),
+  };
+}
