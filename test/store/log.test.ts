@@ -218,10 +218,12 @@ describe("a strict reading", () => {
     ] as const) {
       const builder = logOf(1);
       const line = builder.add(facts, { epoch });
-      expect(await errorOf(builder.source())).toMatchObject({
-        message: expect.stringContaining("epoch") as string,
-        at: { offset: line.offset },
-      });
+      for (const source of [builder.source(), (builder.add([message("y")], { epoch }), builder.source())]) {
+        const error = await errorOf(source);
+        expect(error).toMatchObject({ at: { offset: line.offset } });
+        expect(error.message).toMatch(/epoch/);
+        expect((await readPage(source, { recordsMin: 9 })).damage).toMatchObject({ offset: line.offset });
+      }
     }
   });
 

@@ -298,6 +298,23 @@ describe("a page", () => {
     expect(sumsOf(page.commits)).toEqual(sumsOf(builder.commits.slice(5, 7)));
   });
 
+  test("is not made longer by damage behind it", async () => {
+    const builder = newLog();
+    for (let number = 0; number < 5; number++) builder.add([message(`m${number}`)]);
+    // Lines that stand twice, so that only a forward reading can tell; and it meets the damage.
+    builder.addAgain(4);
+    builder.addAgain(5);
+    for (let number = 5; number < 9; number++) builder.add([message(`m${number}`)]);
+    const { bytes, lines } = builder;
+    const { start } = await readPage(builder.source(), { recordsMin: 2 });
+    bytes[(lines.at(-1)?.offset ?? 0) + 300] = 0;
+    builder.add([message("behind the damage")]);
+    const all = Buffer.concat([bytes, builder.lines.at(-1)?.bytes ?? bytes]);
+    const page = await readPage(builder.source(all), { recordsMin: everything, before: start });
+    expect(page.damage).toMatchObject({ offset: lines.at(-1)?.offset });
+    expect(sumsOf(page.commits)).toEqual(sumsOf(builder.commits.slice(0, 8)));
+  });
+
   test("of a log whose counters lie is damage at the line that lies", async () => {
     const builder = newLog();
     builder.add([message("one")]);
@@ -310,6 +327,17 @@ describe("a page", () => {
       reason: "rec is 5 where 1 was expected",
     });
     expect(page.damage).toEqual((await readAll(builder.source())).damage);
+  });
+});
+
+describe("line 0", () => {
+  test.each(["rec", "rev", "msgs", "row"] as const)("starts with a %s of 0", async (name) => {
+    const [line] = newLog().accepted;
+    if (line === undefined) throw new Error("a log has a line 0");
+    const bytes = encodeLine({ ...line.commit, [name]: 3 }, line.commit.facts);
+    const { damage } = await readPage(newLog().source(bytes), { recordsMin: 1 });
+    expect(damage).toMatchObject({ line: 1, offset: 0 });
+    expect((await readAll(newLog().source(bytes))).damage).toMatchObject({ line: 1, offset: 0 });
   });
 });
 
@@ -326,7 +354,8 @@ describe("a reader of a live log", () => {
           const source = builder.source(bytes.subarray(0, cut));
           let count = 0;
           source.disk.gate = (effect) => {
-            if (effect.verb === "read" && count++ === before) source.disk.plant("/log", bytes);
+            if ((effect.verb === "read" || effect.verb === "statFile") && count++ === before)
+              source.disk.plant("/log", bytes);
             return undefined;
           };
           const { commits, damage, remainder } = await read(source);
