@@ -10,6 +10,7 @@ import { documentOf } from "./document.ts";
 import { failureOf, reportFailure, reportStack } from "./failure.ts";
 import { brokenCall } from "./flags.ts";
 import type { Outside } from "./outside.ts";
+import { nearestName } from "./text/nearest.ts";
 
 /** Runs one command; resolves to the exit code. Never rejects: this is the edge where every error is told. */
 export async function runCommandLine(args: readonly string[], outside: Outside): Promise<number> {
@@ -61,7 +62,8 @@ function withRun(program: Command, args: readonly string[]): readonly string[] {
 }
 
 async function stopParsing(reading: Reading, words: readonly string[], stopped: ParserStop): Promise<number> {
-  const { kind, stop } = stopped;
+  const { command, stop } = stopped;
+  const kind = kindOf(command);
   const call = brokenCall(reading.outside, kind, words);
   if (stop.exitCode === 0) return await show(call, reading, stop.code);
   if (stop.code === "commander.help") {
@@ -69,10 +71,23 @@ async function stopParsing(reading: Reading, words: readonly string[], stopped: 
     if (call.form === "text") await reading.outside.stderr.write(reading.printed);
     return await reportFailure(call, failureOf(missing, call));
   }
-  const [message = "", ...more] = stop.message.replace(/^error: /, "").split("\n");
-  const suggestion = more.join(" ").replace(/^\((.*)\)$/, "$1");
+  const { message, suggestion } = misunderstanding(stopped);
   const hint = [suggestion, `See: ${helpOf(kind)}`].filter((part) => part !== "").join("\n");
   return await reportFailure(call, failureOf(new HoldfastError("usage", message, { hint }), call));
+}
+
+/** What was not understood, and what may have been meant. */
+function misunderstanding({ command, stop }: ParserStop): { message: string; suggestion: string } {
+  const names = command.commands.map((one) => one.name());
+  const [word = ""] = command.args;
+  if (stop.code === "commander.excessArguments" && names.length > 0) {
+    // `run` takes no words but the names of its commands, so any other word is meant to be one.
+    const near = nearestName(word, names);
+    const suggestion = near === undefined ? "" : `Did you mean ${near}?`;
+    return { message: `unknown command '${word}'`, suggestion };
+  }
+  const [message = "", ...more] = stop.message.replace(/^error: /, "").split("\n");
+  return { message, suggestion: more.join(" ").replace(/^\((.*)\)$/, "$1") };
 }
 
 async function show(call: Call, reading: Reading, code: string): Promise<number> {

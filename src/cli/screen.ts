@@ -18,6 +18,7 @@ export class Screen {
   readonly isTerminal: boolean;
   readonly #stream: OutputStream;
   readonly #paint: Record<Tone, (text: string) => string>;
+  #waiting = "";
   #written: Promise<void> = Promise.resolve();
 
   constructor(stream: OutputStream, mayColour: boolean) {
@@ -52,13 +53,21 @@ export class Screen {
     return spans.map(paintOne).join("");
   }
 
-  /** Writes what this room made itself: painted text and cursor movements. */
+  /** Writes what this room made itself: painted text and cursor movements. What is written in one go goes out in one. */
   raw(text: string): void {
-    if (text !== "") this.#written = this.#stream.write(text);
+    if (text === "") return;
+    if (this.#waiting === "") this.#written = this.#written.then(() => this.#writeWaiting());
+    this.#waiting += text;
   }
 
   /** Resolves when everything is written. */
   flushed(): Promise<void> {
     return this.#written;
+  }
+
+  #writeWaiting(): Promise<void> {
+    const text = this.#waiting;
+    this.#waiting = "";
+    return this.#stream.write(text);
   }
 }

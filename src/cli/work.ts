@@ -166,8 +166,11 @@ function leave(call: Call, output: ProgressOutput, watch: Watch): void {
       ? { code: "interrupted", message: "interrupted before a session was made" }
       : {
           code: "interrupted",
-          message: `interrupted; what session ${watch.session} did so far is kept`,
+          message: `interrupted; session ${watch.session} is kept`,
           hint: `Go on with: ${program} resume ${watch.session}`,
         };
-  void reportFailure(call, failure).then((code) => outside.exit(code));
+  void output
+    .flushed()
+    .then(() => reportFailure(call, failure))
+    .then((code) => outside.exit(code));
 }

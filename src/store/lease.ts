@@ -53,7 +53,7 @@ export async function releaseLease(lease: Lease): Promise<void> {
 }
 
 /** True where somebody holds the session. Reads only; never touches `lease`, never creates a file. */
-export async function isHeld(host: Host, folder: SessionFolder): Promise<boolean> {
+export async function isHeld(host: Pick<Host, "locks">, folder: SessionFolder): Promise<boolean> {
   try {
     const probe = await host.locks.tryLock(folder.alive, { shared: true });
     if (probe === undefined) return true;
