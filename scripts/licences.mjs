@@ -8,7 +8,7 @@ function packageFolders(metafiles) {
     Object.values(outputs).flatMap((one) => Object.keys(one.inputs)),
   );
   const folders = inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input) ?? []);
-  return [...new Set(folders)].toSorted();
+  return [...new Set(folders)].toSorted((left, right) => (left < right ? -1 : 1));
 }
 
 function licenceOf(folder) {

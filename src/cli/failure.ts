@@ -1,6 +1,7 @@
 import { isDiskError } from "../host/index.ts";
 import type { ErrorCode, ErrorDetails } from "../model/errors.ts";
 import { errorTable, isHoldfastError } from "../model/errors.ts";
+import { printedSchema } from "../model/printed-line.ts";
 import type { Call } from "./call.ts";
 import type { LightOutside } from "./outside.ts";
 import { documentOf } from "./document.ts";
@@ -75,7 +76,7 @@ function hintLines(screen: Screen, hint: string): string[] {
 
 function errorLine(failure: Failure): string {
   const { code, message, hint, candidates } = failure;
-  return JSON.stringify({ schema: 1, type: "error", code, message, hint, candidates });
+  return JSON.stringify({ schema: printedSchema, type: "error", code, message, hint, candidates });
 }
 
 /** Commands in hints are to work as they stand, so they take the global flags of this call along. */

@@ -8,11 +8,13 @@ export const printedSchema = 1;
 
 /** What stands in every printed line of a fact. */
 export interface PrintedLine {
+  /** Version of the printed lines. */
   readonly schema: typeof printedSchema;
   /** Position of the fact's line in the log; facts of one commit share it. */
   readonly seq: number;
   /** Wall clock of that commit in milliseconds. */
   readonly at: number;
+  /** Id of the session. */
   readonly session: string;
   /** The fact's kind. */
   readonly type: string;

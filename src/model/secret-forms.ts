@@ -1,7 +1,7 @@
 /** The texts in which a secret may stand: as it is, inside JSON, URL-encoded and base64-encoded. */
 
 /** A secret shorter than this is not searched for: it would hit ordinary words. */
-export const secretLengthMin = 6;
+const secretLengthMin = 6;
 
 /** Everything to search for, without line breaks. Space around a secret is not part of it. */
 export function formsOfSecret(secret: string): string[] {

@@ -1,7 +1,7 @@
 import type { Disk, DiskFile } from "../host/index.ts";
 import { DiskError, equalBytes, isDiskError } from "../host/index.ts";
 import type { Commit } from "../model/commit.ts";
-import { HoldfastError, isHoldfastError } from "../model/errors.ts";
+import { HoldfastError } from "../model/errors.ts";
 import type { Fact, OpaqueFact } from "../model/facts.ts";
 import { advance, judge } from "./chain.ts";
 import type { CounterFold, LineCounters } from "./counters.ts";
@@ -77,8 +77,6 @@ export class Appender {
   #closed = false;
   /** False until this process has synced all that the file holds. */
   #synced = false;
-  /** True while a note may stand that bytes are unsure which are gone by now. */
-  #noted = false;
 
   constructor(options: AppenderOptions) {
     this.#options = options;
@@ -106,18 +104,11 @@ export class Appender {
     return this.#enqueue(() => this.#catchUp());
   }
 
-  /** Takes back the note of a failed write that was undone, where that failed before. */
-  settle(): Promise<void> {
-    return this.#enqueue(async () => {
-      if (this.#ended === undefined) await this.#clearNote();
-    });
-  }
-
   /** Ends the writer when what was asked before is done. */
   close(): Promise<void> {
     return this.#enqueue(async () => {
-      const { file, scan } = this.#options;
-      if (this.#ended === undefined) await this.#tryToClearNote();
+      const { file, scan, unsure } = this.#options;
+      if (this.#ended === undefined) await settleQuietly(unsure);
       this.#end(new HoldfastError("internal", `session ${scan.session} was let go by this process`));
       if (this.#closed) return;
       this.#closed = true;
@@ -141,7 +132,8 @@ export class Appender {
   ): Promise<Appended> {
     const { file } = this.#options;
     const line = this.#encode(facts, envelope);
-    await this.#clearNote();
+    // P3. A note that outlives its bytes would close the session for whoever comes next.
+    await onStorage(file.path, () => this.#options.unsure.settle());
     await this.#syncOthers();
     const offset = this.#options.scan.end;
     await this.#writeAndSync(line.bytes, offset);
@@ -171,13 +163,6 @@ export class Appender {
       throw unwritable(`epoch ${line.epoch} is not ${scan.head.epoch}`);
     }
     return { bytes, commit: commitOf(envelope, parsed.facts) };
-  }
-
-  /** P3. A note that outlives its bytes would close the session for whoever comes next. */
-  async #clearNote(): Promise<void> {
-    if (!this.#noted) return;
-    await onStorage(this.#options.guard.path, () => this.#options.unsure.clear());
-    this.#noted = false;
   }
 
   /** P1. A failure here may have lost a line that somebody else wrote: it may be shown already, so it cannot be cut. */
@@ -212,7 +197,6 @@ export class Appender {
     failure: { written: number | undefined; error: unknown },
   ): Promise<HoldfastError> {
     const { disk, file, guard, scan, unsure } = this.#options;
-    this.#noted = true;
     await unsure.note(size);
     let written: number;
     try {
@@ -224,21 +208,12 @@ export class Appender {
     const taken = await takeBack({ disk, path: file.path, size, bytes: ours, guard });
     switch (taken.state) {
       case "gone":
-        await this.#tryToClearNote();
+        await unsure.gone();
         return storageError(failure.error, file.path);
       case "foreign":
         return this.#end(fenced(scan.session, "something else stands where our line was written"));
       case "unsure":
         return this.#end(durabilityUnknown(scan.session, taken.cause));
-    }
-  }
-
-  async #tryToClearNote(): Promise<void> {
-    try {
-      await this.#clearNote();
-    } catch (error) {
-      // It is tried again before the next line is written, and at the end.
-      if (!isHoldfastError(error)) throw error;
     }
   }
 
@@ -334,6 +309,15 @@ export class Appender {
   #end(error: HoldfastError): HoldfastError {
     this.#ended ??= error;
     return this.#ended;
+  }
+}
+
+/** The last try of this writer; whoever comes next is told what stands then. */
+async function settleQuietly(unsure: UnsureBytes): Promise<void> {
+  try {
+    await unsure.settle();
+  } catch (error) {
+    if (!isDiskError(error)) throw error;
   }
 }
 

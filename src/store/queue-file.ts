@@ -104,7 +104,6 @@ export class QueueFile {
     const isGone = await isDeleted(this.#host, this.#folder);
     if (isGone && !evenDeleted) throw deleted(this.#folder);
     const { queue, head } = this.#folder;
-    await this.#open?.appender.settle();
     await onStorage(head, async () => this.#keeper.refuseUnsure(await this.#keeper.read(), "queue"));
     await onStorage(queue, () => this.#catchUp(lock));
     let over = false;

@@ -31,6 +31,8 @@ export class Store extends SessionIndex {
   readonly #host: Host;
   readonly #singleWriter: boolean;
   readonly #turns: AppendTurns;
+  /** One a session, for as long as this process: what it knows of failed writes must not be forgotten. */
+  readonly #keepers = new Map<string, HeadKeeper>();
   #identity: Promise<StoreIdentity> | undefined;
 
   constructor(host: Host, options: { directory: string; singleWriter: boolean }) {
@@ -130,7 +132,7 @@ export class Store extends SessionIndex {
     const queue = new QueueFile({
       host: this.#host,
       folder,
-      keeper: new HeadKeeper(this.#host, folder),
+      keeper: this.#keeper(folder),
       recoveryDirectory: this.#recoveryDirectory,
       turns: this.#turns,
       visit,
@@ -167,6 +169,12 @@ export class Store extends SessionIndex {
     return join(this.directory, "recovery");
   }
 
+  #keeper(folder: SessionFolder): HeadKeeper {
+    const found = this.#keepers.get(folder.id) ?? new HeadKeeper(this.#host, folder);
+    this.#keepers.set(folder.id, found);
+    return found;
+  }
+
   #folder(id: string): SessionFolder {
     return folderOf(this.directory, id);
   }
@@ -183,6 +191,7 @@ export class Store extends SessionIndex {
       host: this.#host,
       folder,
       recoveryDirectory: this.#recoveryDirectory,
+      keeper: this.#keeper(folder),
       turns: this.#turns,
       blobs: new Blobs({ disk: this.#host.disk, ids: this.#host.ids, own: folder.blobs }),
       source: () => sourceOf(this.#host, folder),

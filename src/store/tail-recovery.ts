@@ -89,7 +89,7 @@ async function syncLine(recovery: TailRecovery, file: DiskFile, bytes: Uint8Arra
     const taken = await takeBack({ disk: host.disk, path, size: end, bytes: line, guard });
     if (taken.state === "unsure") throw durabilityUnknown(session, taken.cause);
     if (taken.state === "foreign") throw fenced(session, "something else stands where its last line was");
-    await unsure.clear();
+    await unsure.gone();
     throw storageError(error, path);
   }
 }

@@ -6,9 +6,9 @@
  */
 import { createHash } from "node:crypto";
 import { isHoldfastError } from "../../src/model/errors.ts";
-import type { EpochRaised, Fact, Message, OpaqueFact, SessionMoved } from "../../src/model/facts.ts";
 import { changesDisk, type Effect, type Fate, type UnsyncedChange } from "./memory-disk.ts";
-import { type Actor, type FileRecord, textsOf, World } from "./world.ts";
+import { World } from "./world.ts";
+import { goOn } from "../store/go-on.ts";
 
 /** What is crashed. It must do the same each time that it is run. */
 export interface Scenario {
@@ -17,6 +17,8 @@ export interface Scenario {
   readonly prepare?: (world: World) => Promise<void>;
   /** What is crashed at each effect. */
   readonly act: (world: World) => Promise<void>;
+  /** What the same processes do next, where one of those effects failed and none fails any more. */
+  readonly again?: (world: World) => Promise<void>;
 }
 
 /** How much was looked at. */
@@ -76,7 +78,8 @@ export async function everyCrash(scenario: Scenario): Promise<Tally> {
   return tally;
 }
 
-async function prepared(scenario: Scenario): Promise<World> {
+/** What the scenario starts from, durable. */
+export async function prepared(scenario: Scenario): Promise<World> {
   const world = new World();
   await scenario.prepare?.(world);
   world.disk.settle();
@@ -199,92 +202,6 @@ function describe(effect: Effect): string {
 /** What going on begins with: each session is held, and each queue is looked at as if to append. */
 async function reopen(world: World): Promise<void> {
   for (const session of await world.actor("lister").store.ids()) {
-    await holdWithQueue(world.actor("reopener"), session);
-  }
-}
-
-/** Holds a session, and looks at its queue as if to append. Repairs what somebody was told of. */
-async function holdWithQueue(holder: Actor, session: string): Promise<void> {
-  await holder.hold(session);
-  const look = () => holder.held.queue.transact(async () => undefined);
-  try {
-    await look();
-  } catch (error) {
-    if (!holder.oracle.mayRepair || !isHoldfastError(error, "durability_unknown")) throw error;
-    await holder.abandon();
-    await holder.store.repair(session);
-    await holder.hold(session);
-    await look();
-  }
-}
-
-/**
- * Goes on with everything that is there, as if nothing had happened: each session is held, written and let go, each
- * queue gets a delivery from the holder and from somebody else; then all of it is compared with the oracle.
- */
-export async function goOn(world: World): Promise<void> {
-  const sessions = await world.actor("lister").store.ids();
-  for (const session of world.oracle.sessions) {
-    if (!sessions.includes(session)) throw new Error(`session ${session} is gone`);
-  }
-  for (const session of sessions) {
-    const round = world.oracle.log(session).tried.size;
-    const holder = world.actor("holder");
-    await holdWithQueue(holder, session);
-    await holder.say(`after ${round}`);
-    await world.actor("sender").admit(`sent ${round}`, session);
-    await holder.admit(`held ${round}`);
-    await holder.release();
-    await compare(world, session);
-  }
-}
-
-/** Rejects where the session is not what the oracle knows. */
-export async function compare(world: World, session: string): Promise<void> {
-  const { store } = world.actor("reader");
-  const log: string[] = [];
-  const messages: Message[] = [];
-  let owner: string | undefined;
-  const history = await store.readStrictly(session, ({ facts }) => {
-    owner = judgeOwner(facts, owner);
-    log.push(...textsOf(facts));
-    for (const fact of facts) if (fact.kind === "message") messages.push(fact as Message);
-  });
-  if (history.remainder.state !== "none")
-    throw new Error(`the log ends in a ${history.remainder.state} piece`);
-  if (history.voids.length > 0) throw new Error("the log holds a void line");
-  for (const part of messages.flatMap(({ parts }) => parts)) {
-    if (part.type === "image") await store.blobs(session).get(part.blob);
-  }
-  const queue: string[] = [];
-  await store.readQueue(session, ({ facts }) => queue.push(...textsOf(facts)));
-  judge("log", log, world.oracle.log(session));
-  // Of two who admit at once either may be told first.
-  const known = world.oracle.queue(session);
-  judge("queue", queue.toSorted(), { ...known, acknowledged: known.acknowledged.toSorted() });
-}
-
-/** A session that another store held before moves once, in the line in which its new store raises the epoch. */
-function judgeOwner(facts: readonly (Fact | OpaqueFact)[], before: string | undefined): string | undefined {
-  const raised = facts.find((fact): fact is EpochRaised => fact.kind === "epoch.raised");
-  const moves = facts.filter((fact): fact is SessionMoved => fact.kind === "session.moved");
-  const moved = raised !== undefined && before !== undefined && raised.store !== before;
-  const expected = moved ? [`${before} to ${raised.store}`] : [];
-  const found = moves.map(({ from, to }) => `${from} to ${to}`);
-  if (found.join() !== expected.join())
-    throw new Error(`moved ${found.join()} where ${expected.join()} was due`);
-  return raised?.store ?? before;
-}
-
-function judge(file: string, texts: readonly string[], known: FileRecord): void {
-  const strange = texts.find((text) => !known.tried.has(text));
-  if (strange !== undefined) throw new Error(`the ${file} holds ${strange}, which nobody wrote`);
-  if (new Set(texts).size < texts.length)
-    throw new Error(`the ${file} holds something twice: ${texts.join(", ")}`);
-  const there = texts.filter((text) => known.acknowledged.includes(text));
-  if (there.join("\n") !== known.acknowledged.join("\n")) {
-    throw new Error(
-      `the ${file} has of what was acknowledged (${known.acknowledged.join(", ")}) only: ${there.join(", ")}`,
-    );
+    await world.actor("reopener").holdRepaired(session);
   }
 }

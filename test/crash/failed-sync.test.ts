@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { isHoldfastError } from "../../src/model/errors.ts";
-import { compare, goOn } from "./every-crash.ts";
+import { compare, goOn } from "../store/go-on.ts";
 import type { Effect, Fault } from "./memory-disk.ts";
-import { stateDirectory, World, type Actor } from "./world.ts";
+import type { Actor } from "../store/actor.ts";
+import { stateDirectory, World } from "./world.ts";
 
 /** After a sync that failed, reads show the bytes and the disk lacks them, for good. */
 
@@ -162,6 +163,10 @@ describe.each(["log", "queue"] as const)("a sync of the %s that fails", (file) =
     expect(await codeOf(append(actor, "unsure"))).toBe("durability_unknown");
     world.disk.fault = undefined;
     expect(await codeOf(append(actor, "more"))).toBe("durability_unknown");
+    // Nor does the process forget it when it begins anew.
+    await actor.abandon();
+    const anew = file === "log" ? actor.hold() : actor.admit("more");
+    expect(await codeOf(anew)).toBe("durability_unknown");
     // The power cut takes the line that was never acknowledged, and nothing stands behind it.
     await goOnAfterPowerCut(world);
   });

@@ -3,7 +3,7 @@ import { isHoldfastError } from "../../src/model/errors.ts";
 import type { EpochRaised, Fact } from "../../src/model/facts.ts";
 import { Appender, readStrictly, type Appended, type HistorySource } from "../../src/store/index.ts";
 import { message } from "../store/builders.ts";
-import { compare, goOn } from "./every-crash.ts";
+import { compare, goOn } from "../store/go-on.ts";
 import { interleavings, isFirstOfItsKind, SteppedAppend, stepsOfAppend } from "./interleave.ts";
 import { MemoryDisk } from "./memory-disk.ts";
 import { stateDirectory, World } from "./world.ts";
@@ -42,6 +42,8 @@ function sourceOf(disk: MemoryDisk, session: string): HistorySource {
   return { disk, bases: [], own: { path, session } };
 }
 
+const nothing = async (): Promise<void> => undefined;
+
 /** Somebody who believes to be the log's only appender. */
 class Writer {
   readonly name: string;
@@ -73,7 +75,7 @@ class Writer {
       scan: history.scan,
       counters: history.counters,
       guard: { path: guardPath, inode: disk.inodeOf(guardPath) ?? "" },
-      unsure: { note: async () => undefined, clear: async () => undefined },
+      unsure: { note: nothing, gone: nothing, settle: nothing },
       epoch: () => place.epoch,
       accepted: () => undefined,
     });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ErrorCode } from "../../src/model/errors.ts";
 import { HoldfastError, errorTable, exitCodeOf, isHoldfastError } from "../../src/model/errors.ts";
-import { corruption } from "../../src/model/corruption.ts";
+import { corruption, queueCorruption } from "../../src/model/corruption.ts";
 
 /** What scripts rely on: each exit code with its error codes. */
 const codesByExit: Record<number, string> = {
@@ -86,7 +86,11 @@ describe("an error", () => {
     expect(isHoldfastError(Object.assign(new Error("x"), { code: "busy" }))).toBe(false);
   });
 
-  test("about a log that contradicts itself is damage", () => {
+  test("about a file that contradicts itself is damage of that file", () => {
+    expect(queueCorruption("dlv_1 was never admitted")).toMatchObject({
+      code: "queue_damaged",
+      message: "the queue contradicts itself: dlv_1 was never admitted",
+    });
     expect(corruption("run_1 is created twice")).toMatchObject({
       code: "log_damaged",
       message: "the log contradicts itself: run_1 is created twice",

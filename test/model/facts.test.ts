@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { FactKind } from "../../src/model/facts.ts";
@@ -185,23 +185,28 @@ describe("the facts of the file format", () => {
   });
 });
 
-describe("the text of the file format", () => {
-  const folder = resolve("src/model/facts");
-  const files = [...readdirSync(folder).map((name) => join(folder, name)), resolve("src/model/values.ts")];
+describe("the text of the file format and of what others build on", () => {
+  const schemas = [...readdirSync("src/model/facts").map((name) => join("facts", name)), "values.ts"];
+  const interfaces = ["commit.ts", "agent.ts", "views.ts", "printed-line.ts"];
 
-  test("says what every member is, in a sentence", () => {
+  test.each([
+    ["every member of a fact", schemas, isMemberOfSchema],
+    ["every member of a shape", interfaces, (line: string) => /^ {2}(?:readonly )?\w+\??: .*;$/.test(line)],
+  ])("says what %s is, in a sentence", (_, files, isMember) => {
     const faults = files.flatMap((file) => {
-      const lines = readFileSync(file, "utf8").split("\n");
+      const lines = readFileSync(join("src/model", file), "utf8").split("\n");
       return lines.flatMap((line, index) => {
-        const member =
-          /^ +(\w+): (?!z\.literal\("(?!holdfast|Agent))/.exec(line) ?? /^ +([a-z]\w*),$/.exec(line);
-        const isHidden = /object\(\{ (?!(?:kind|type|class): z\.literal\("[\w.]+"\) \}\))/.test(line);
-        const isTold = /\/\*\*\s+(?:\* )?[A-Z`](?:(?!\*\/)[^])*\.\s+\*\/$/.test(
-          lines.slice(0, index).join("\n"),
-        );
-        return isHidden || (member !== null && !isTold) ? [`${file}:${index + 1} ${line.trim()}`] : [];
+        const before = lines.slice(0, index).join("\n");
+        const isTold = /\/\*\*\s+(?:\* )?[A-Z`](?:(?!\*\/)[^])*\.\s+\*\/$/.test(before);
+        return isMember(line) && !isTold ? [`${file}:${index + 1} ${line.trim()}`] : [];
       });
     });
     expect(faults).toEqual([]);
   });
 });
+
+/** What only tells one shape from others needs no words; what stands in one line with its schema hides from them. */
+function isMemberOfSchema(line: string): boolean {
+  if (/object\(\{ (?!(?:kind|type|class): z\.literal\("[\w.]+"\) \}\))/.test(line)) return true;
+  return /^ +(?:\w+: (?!z\.literal\("(?!holdfast|Agent))|[a-z]\w*,$)/.test(line);
+}

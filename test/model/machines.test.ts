@@ -13,7 +13,7 @@ function outcomeOf(evolve: () => string): string {
   try {
     return evolve();
   } catch (error) {
-    if (isHoldfastError(error, "log_damaged")) return "—";
+    if (isHoldfastError(error, "log_damaged", "queue_damaged")) return "—";
     throw error;
   }
 }

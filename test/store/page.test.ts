@@ -80,7 +80,7 @@ describe("tail reads equal full reads", () => {
           }
         }
       }),
-      { numRuns: 6 },
+      { numRuns: 4 },
     );
   });
 
@@ -115,9 +115,8 @@ describe("tail reads equal full reads", () => {
           expect(page.hasMore).toBe(false);
           if (full.damage === undefined) expect(page.remainder).toEqual(full.remainder);
           const pages = await readPages(source, 3);
-          expect(sumsOf(pages.flatMap((one) => one.commits)).slice(-full.commits.length)).toEqual(
-            sumsOf(full.commits),
-          );
+          if (full.damage !== undefined) expect(pages.some((one) => one.damage !== undefined)).toBe(true);
+          else expect(sumsOf(pages.flatMap((one) => one.commits))).toEqual(sumsOf(full.commits));
         },
       ),
       { numRuns: 400 },
