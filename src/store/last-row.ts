@@ -63,7 +63,8 @@ export async function readLastRow(
     const row = facts.at(-1)?.kind === "row" ? facts.at(-1) : await readRowAt(file, envelope);
     if (!isRow(row)) return await damageAt(envelope.row, "there is no row");
     const { at, rev, msgs } = envelope;
-    const released = facts.some((fact) => fact.kind === "lease.released");
+    // Nobody has held a log of one line yet: a holder's first act is a line of its own.
+    const released = envelope.seq === 0 || facts.some((fact) => fact.kind === "lease.released");
     return { row, head: advance(envelope), at, rev, msgs, released, remainder };
   } finally {
     await file.close();

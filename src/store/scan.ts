@@ -86,8 +86,7 @@ export async function scanLines(
     if (typeof stopped !== "string") return { state: "damaged", damage: stopped };
     const remainder = await readRemainder(file, state.end, until);
     // What does not verify may be a write in flight, so it is read twice before it is judged.
-    if (!equalBytes(remainder, await readRemainder(file, state.end, until))) continue;
-    if (startsWithLine(remainder)) continue;
+    if (!(await isStill(file, state.end, remainder, until)) || startsWithLine(remainder)) continue;
     return classifyRemainder(remainder, state, stopped);
   }
 }
@@ -125,6 +124,13 @@ export async function readRemainder(file: DiskFile, start: number, until: number
   const end = Math.min(until, (await file.stat()).size);
   const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(lineBytesMax + 1, end - start)));
   return bytes.subarray(0, await readFully(file, bytes, start));
+}
+
+/** True where the same bytes, and no more, stand there when they are read again. */
+export async function isStill(file: DiskFile, start: number, bytes: Buffer, until: number): Promise<boolean> {
+  if (!equalBytes(bytes, await readRemainder(file, start, until))) return false;
+  const end = Math.min(until, (await file.stat()).size);
+  return end === start + bytes.length || bytes.length > lineBytesMax;
 }
 
 /** Fills `bytes` from byte `position` on; resolves to the count read, short only at the file's end. */

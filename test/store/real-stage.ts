@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Host, nodeHost } from "../../src/host/index.ts";
@@ -31,8 +31,16 @@ export class RealStage implements Stage {
   }
 }
 
-/** A new directory under the system's one for temporary files, and what removes it. */
-export function temporaryDirectory(): { path: string; remove: () => void } {
-  const path = mkdtempSync(join(tmpdir(), "holdfast-store-"));
+/**
+ * A new directory under the system's one for temporary files, and what removes it; `inMemory` where there is a file
+ * system in memory, for tests with hundreds of syncs that prove nothing about them.
+ */
+export function temporaryDirectory(options: { inMemory?: boolean } = {}): {
+  path: string;
+  remove: () => void;
+} {
+  const memory = "/dev/shm";
+  const parent = options.inMemory === true && existsSync(memory) ? memory : tmpdir();
+  const path = mkdtempSync(join(parent, "holdfast-store-"));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }

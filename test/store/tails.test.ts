@@ -5,7 +5,7 @@ import { isHoldfastError } from "../../src/model/errors.ts";
 import { goOn } from "./go-on.ts";
 import { RealStage, temporaryDirectory } from "./real-stage.ts";
 
-const root = temporaryDirectory();
+const root = temporaryDirectory({ inMemory: true });
 afterAll(root.remove);
 let count = 0;
 
@@ -69,9 +69,8 @@ describe("a log that is cut at any byte of its last line", () => {
       await actor.abandon();
       const isComplete = cut === whole.length - 1;
       expect(actor.seen, `cut at ${cut}`).toEqual(isComplete ? ["one", "two"] : ["one"]);
-      const repaired = (
-        linesOf(log).at(-1)?.["facts"] as { kind: string; action: string; saved?: string }[]
-      )[1];
+      const facts = linesOf(log).at(-1)?.["facts"] as { kind: string; action: string; saved?: string }[];
+      const [, repaired] = facts;
       if (cut === start) expect(repaired).toBeUndefined();
       else if (isComplete)
         expect(repaired).toMatchObject({ kind: "repaired", action: "newline", offset: start });
