@@ -25,11 +25,18 @@ export async function admit(
   submission: Submission,
 ): Promise<string> {
   const { clock, ids } = context.host;
+  const redactor = await context.openRedactor();
+  const redact = (text: string) => redactor.text(text);
   const delivery = makeId("dlv", clock.now(), ids.random(10));
   const idempotencyKey = submission.idempotencyKey ?? delivery;
   const known = [...target.queue.deliveries.values()].find((one) => one.idempotencyKey === idempotencyKey);
-  if (known !== undefined) return (await refuseOther(target.blobs, known, submission)).delivery;
-  const { original, ...stored } = await new PayloadWriter(target.blobs).text(submission.text);
+  if (known !== undefined) {
+    const text = redact(submission.text).toWellFormed();
+    return (await refuseOther(target.blobs, known, text)).delivery;
+  }
+  const { original, ...stored } = await new PayloadWriter({ blobs: target.blobs, redact }).text(
+    submission.text,
+  );
   const fact: Fact = {
     kind: "delivery.admitted",
     delivery,
@@ -45,13 +52,9 @@ export async function admit(
 }
 
 /** The same key with another text is somebody else's message. */
-async function refuseOther(
-  blobs: Blobs,
-  known: DeliveryState,
-  submission: Submission,
-): Promise<DeliveryState> {
+async function refuseOther(blobs: Blobs, known: DeliveryState, stored: string): Promise<DeliveryState> {
   const text = known.blob === undefined ? (known.text ?? "") : utf8Text(await blobs.get(known.blob));
-  if (text === submission.text.toWellFormed()) return known;
+  if (text === stored) return known;
   throw new HoldfastError(
     "message_id_conflict",
     `delivery ${known.delivery} has the same key and another text`,

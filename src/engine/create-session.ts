@@ -3,6 +3,7 @@ import { canonicalJson } from "../model/canonical-json.ts";
 import { defaultDefinition, defaultPolicy, effectiveCapabilities } from "../model/default-definition.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { ModelChoice, Policy, Row, SessionCreated } from "../model/facts.ts";
+import type { Redactor } from "../model/redact.ts";
 import { titleOf } from "../model/row.ts";
 import type { EngineContext } from "./context.ts";
 import { bindWorkspace } from "./workspace.ts";
@@ -19,6 +20,9 @@ export interface SessionRequest {
   readonly task?: string;
 }
 
+/** Characters of a title that a person gives. */
+const titleLengthMax = 500;
+
 /** The policy as flags give it. */
 export type PolicyFlags = Partial<Pick<Policy, "allowShell" | "allowMcp" | "passEnv">>;
 
@@ -31,6 +35,7 @@ export function policyOf(flags: PolicyFlags): { policy: Policy; policyHash: stri
 /** Makes a session; resolves to its id when it is durable. Rejects `usage`, or what the store rejects. */
 export async function createSession(context: EngineContext, request: SessionRequest): Promise<string> {
   const { host, store, version, environment } = context;
+  refuseLongTitle(request);
   const workspace = await bindWorkspace(host, request.workspace, environment);
   const { choice, blobs } = await context.chooseModel(request.agent, request.model);
   const definition = defaultDefinition;
@@ -52,15 +57,30 @@ export async function createSession(context: EngineContext, request: SessionRequ
     policy,
     policyHash,
   };
-  return await store.create({ created, row: firstRow(request, choice, workspace.root), blobs });
+  const redactor = await context.openRedactor();
+  const row = firstRow(titleFor(request, redactor), request, { model: choice, binding: workspace.root });
+  return await store.create({ created, row, blobs });
 }
 
-function firstRow(request: SessionRequest, model: ModelChoice, binding: string): Row {
-  const { title, task = "" } = request;
+type Title = Pick<Row, "title" | "titleBy">;
+
+function titleFor({ title, task = "" }: SessionRequest, redactor: Redactor): Title {
+  if (title !== undefined) return { title: redactor.text(title).toWellFormed(), titleBy: "person" };
+  const text = redactor.text(task).toWellFormed();
+  return { title: titleOf({ parts: [{ type: "text", text }] }), titleBy: "auto" };
+}
+
+/** A row carries the title with it in each line that changes it, and a list shows one line of it. */
+function refuseLongTitle({ title }: SessionRequest): void {
+  if (title === undefined || title.length <= titleLengthMax) return;
+  throw new HoldfastError("usage", `the title is longer than ${titleLengthMax} characters`);
+}
+
+function firstRow(title: Title, request: SessionRequest, at: { model: ModelChoice; binding: string }): Row {
+  const { model, binding } = at;
   return {
     kind: "row",
-    title: title?.toWellFormed() ?? titleOf({ parts: [{ type: "text", text: task.toWellFormed() }] }),
-    titleBy: title === undefined ? "auto" : "person",
+    ...title,
     archived: false,
     pinned: false,
     agent: request.agent,

@@ -88,7 +88,8 @@ async function refuseOtherTask(context: EngineContext, state: SessionState, task
   const blob = part?.type === "text" ? part.blob : undefined;
   const text = part?.type === "text" ? (part.text ?? "") : "";
   const own = blob === undefined ? text : utf8Text(await context.store.blobs(state.id).get(blob));
-  if (own === task.toWellFormed()) return true;
+  const redactor = await context.openRedactor();
+  if (own === redactor.text(task).toWellFormed()) return true;
   throw new HoldfastError("usage", `run ${run.run} of session ${state.id} is not finished`, {
     hint: `Finish it first with: holdfast resume ${state.id} — then give the next task.`,
   });
