@@ -97,10 +97,14 @@ export class Worker {
     try {
       return await something();
     } catch (error) {
-      // The failure that led here is the one to be told.
-      await this.held.abandon().catch(() => undefined);
+      await this.abandon();
       throw error;
     }
+  }
+
+  /** Lets go as a death would; never rejects, for what led here is what is to be told. */
+  async abandon(): Promise<void> {
+    await Promise.allSettled([this.held.abandon()]);
   }
 
   /** The text with every known secret masked. */
