@@ -1,10 +1,11 @@
-import { join, resolve } from "node:path";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import envPaths from "env-paths";
-import type { Outside, OutputStream } from "./cli/index.ts";
+import type { Outside } from "./cli/index.ts";
 import { runCommandLine } from "./cli/index.ts";
 import { nodeHost } from "./host/index.ts";
 import { openEngine } from "./open.ts";
+import { lightOutside } from "./surroundings.ts";
 
 /** The command line as it really is: standard streams, signals, environment. Sets the exit code when it is done. */
 export async function main(version: string): Promise<void> {
@@ -12,26 +13,15 @@ export async function main(version: string): Promise<void> {
   const host = nodeHost({ environment });
   const here = fileURLToPath(new URL(".", import.meta.url));
   const program = (name: string) => ({ file: process.execPath, args: [join(here, name)] });
+  const supervisorProgram = program("supervisor.cjs");
   const outside: Outside = {
+    ...lightOutside(environment),
     version,
     host,
-    stateDirectory: stateDirectoryOf(environment),
-    currentDirectory: process.cwd(),
-    stdout: outputStream(process.stdout),
-    stderr: outputStream(process.stderr),
-    mayColour: (environment["NO_COLOR"] ?? "") === "",
-    debug: (environment["HOLDFAST_DEBUG"] ?? "") !== "",
+    temporaryDirectory: tmpdir(),
     stdinIsTerminal: process.stdin.isTTY === true,
     readStdin,
-    open: ({ stateDirectory, singleWriter }) =>
-      openEngine({
-        host,
-        stateDirectory,
-        singleWriter,
-        environment,
-        version,
-        supervisorProgram: program("supervisor.cjs"),
-      }),
+    open: (options) => openEngine({ host, ...options, environment, version, supervisorProgram }),
     self: { ...program("main.cjs"), env: definedOf(environment) },
     onSignal,
     exit: (code) => process.exit(code),
@@ -39,29 +29,10 @@ export async function main(version: string): Promise<void> {
   process.exitCode = await runCommandLine(process.argv.slice(2), outside);
 }
 
-function stateDirectoryOf(environment: NodeJS.ProcessEnv): string {
-  const named = environment["HOLDFAST_STATE_DIR"] ?? "";
-  return named === "" ? envPaths("holdfast", { suffix: "" }).data : resolve(named);
-}
-
 function definedOf(environment: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
-}
-
-function outputStream(stream: NodeJS.WriteStream): OutputStream {
-  // A reader that closed the pipe wants no more: that is no fault of ours.
-  stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-  });
-  return {
-    isTerminal: stream.isTTY === true,
-    get columns() {
-      return stream.columns ?? 80;
-    },
-    write: (text) => new Promise((done) => void stream.write(text, () => done())),
-  };
 }
 
 async function readStdin(bytesMax: number): Promise<Uint8Array> {

@@ -1,5 +1,5 @@
 import type { EngineContext } from "../engine/index.ts";
-import type { Outside } from "./outside.ts";
+import type { LightOutside, Outside } from "./outside.ts";
 import { Screen } from "./screen.ts";
 
 /** In which form a command answers. */
@@ -20,8 +20,8 @@ export interface GlobalFlags {
 }
 
 /** One command as it was called. */
-export interface Call {
-  readonly outside: Outside;
+export interface Call<O extends LightOutside = Outside> {
+  readonly outside: O;
   /** Names the command in documents: `run`, `session_list`, … */
   readonly kind: string;
   readonly form: OutputForm;
@@ -38,7 +38,7 @@ export function openEngine(call: Call): EngineContext {
 }
 
 /** Standard output, for people. */
-export function screenOf(call: Pick<Call, "outside">): Screen {
+export function screenOf(call: { readonly outside: LightOutside }): Screen {
   return new Screen(call.outside.stdout, call.outside.mayColour);
 }
 

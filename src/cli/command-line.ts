@@ -3,12 +3,14 @@ import { HoldfastError } from "../model/errors.ts";
 import type { Call } from "./call.ts";
 import type { Reading } from "./declare.ts";
 import { addGlobalFlags, declareCommand, kindOf, ParserStop } from "./declare.ts";
+import { declareDemo } from "./declare-demo.ts";
 import { declareResume, declareRun } from "./declare-runs.ts";
 import { declareSession, declareStore } from "./declare-sessions.ts";
 import { documentOf } from "./document.ts";
 import { failureOf, reportFailure, reportStack } from "./failure.ts";
 import { brokenCall } from "./flags.ts";
 import type { Outside } from "./outside.ts";
+import { nearestName } from "./text/nearest.ts";
 
 /** Runs one command; resolves to the exit code. Never rejects: this is the edge where every error is told. */
 export async function runCommandLine(args: readonly string[], outside: Outside): Promise<number> {
@@ -16,13 +18,21 @@ export async function runCommandLine(args: readonly string[], outside: Outside):
   const program = declareProgram(reading);
   const words = withRun(program, args);
   try {
+    return await obey(program, reading, words);
+  } catch (error) {
+    const call = brokenCall(outside, kindOfWords(program, words), words);
+    await reportStack(call, error);
+    return await reportFailure(call, failureOf(error, call));
+  }
+}
+
+async function obey(program: Command, reading: Reading, words: readonly string[]): Promise<number> {
+  try {
     await program.parseAsync([...words], { from: "user" });
     return reading.exitCode;
   } catch (error) {
     if (error instanceof ParserStop) return await stopParsing(reading, words, error);
-    const call = brokenCall(outside, kindOfWords(program, words), words);
-    await reportStack(call, error);
-    return await reportFailure(call, failureOf(error, call));
+    throw error;
   }
 }
 
@@ -39,7 +49,7 @@ function declareProgram(reading: Reading): Command {
   program.optionsGroup("Options:").version(reading.outside.version, "-V, --version", "show the version");
   addGlobalFlags(program);
   program.commandsGroup("Commands:");
-  for (const declare of [declareRun, declareResume, declareSession, declareStore]) {
+  for (const declare of [declareRun, declareResume, declareSession, declareStore, declareDemo]) {
     program.addCommand(declare(reading));
   }
   return program;
@@ -60,7 +70,8 @@ function withRun(program: Command, args: readonly string[]): readonly string[] {
 }
 
 async function stopParsing(reading: Reading, words: readonly string[], stopped: ParserStop): Promise<number> {
-  const { kind, stop } = stopped;
+  const { command, stop } = stopped;
+  const kind = kindOf(command);
   const call = brokenCall(reading.outside, kind, words);
   if (stop.exitCode === 0) return await show(call, reading, stop.code);
   if (stop.code === "commander.help") {
@@ -68,10 +79,23 @@ async function stopParsing(reading: Reading, words: readonly string[], stopped: 
     if (call.form === "text") await reading.outside.stderr.write(reading.printed);
     return await reportFailure(call, failureOf(missing, call));
   }
-  const [message = "", ...more] = stop.message.replace(/^error: /, "").split("\n");
-  const suggestion = more.join(" ").replace(/^\((.*)\)$/, "$1");
+  const { message, suggestion } = misunderstanding(stopped);
   const hint = [suggestion, `See: ${helpOf(kind)}`].filter((part) => part !== "").join("\n");
   return await reportFailure(call, failureOf(new HoldfastError("usage", message, { hint }), call));
+}
+
+/** What was not understood, and what may have been meant. */
+function misunderstanding({ command, stop }: ParserStop): { message: string; suggestion: string } {
+  const names = command.commands.map((one) => one.name());
+  const [word = ""] = command.args;
+  if (stop.code === "commander.excessArguments" && names.length > 0) {
+    // `run` takes no words but the names of its commands, so any other word is meant to be one.
+    const near = nearestName(word, names);
+    const suggestion = near === undefined ? "" : `Did you mean ${near}?`;
+    return { message: `unknown command '${word}'`, suggestion };
+  }
+  const [message = "", ...more] = stop.message.replace(/^error: /, "").split("\n");
+  return { message, suggestion: more.join(" ").replace(/^\((.*)\)$/, "$1") };
 }
 
 async function show(call: Call, reading: Reading, code: string): Promise<number> {

@@ -19,7 +19,10 @@ export function declareRun(reading: Reading): Command {
     description: "Run an agent on a task in a new session.",
     examples: [
       [`run --task "Fix the failing test" --model anthropic/claude-sonnet-4-5`, "start in this directory"],
-      ["run --workspace ~/app --task-file task.md --allow-shell", "a longer task, with a shell"],
+      [
+        "run --workspace ~/app --task-file task.md --allow-shell \\\n    --model openai/gpt-5.1-codex",
+        "a longer task, with a shell",
+      ],
       [`run --task "Try it" --model cassette:answers.yaml`, "without a model, from a recording"],
     ],
   });
@@ -52,11 +55,16 @@ export function declareResume(reading: Reading): Command {
       [`resume ${ses.slice(0, 14)} --task "Now update the docs"`, "a next task; part of an id is enough"],
     ],
   });
-  command.argument("<session>", "its id, or a part that is unambiguous");
+  command.argument("[session]", "its id, or a part that is unambiguous");
   addTaskFlags(command);
   addPolicyFlags(command).option("--accept-rollback", "go on although the log is older than was known");
   addGlobalFlags(command);
-  return perform(reading, command, async (call, session = "") => {
+  return perform(reading, command, async (call, session?: string) => {
+    if (session === undefined) {
+      throw new HoldfastError("usage", "it is missing which session is to go on", {
+        hint: `See which can with: ${call.program} session list --resumable`,
+      });
+    }
     const { resume } = await import("./commands/resume.ts");
     return await resume(call, session, command.opts<ResumeFlags>());
   });
@@ -105,7 +113,7 @@ function declareShow(reading: Reading): Command {
     description: "Show one run: its operations, and what is known of those that are unknown.",
     examples: [
       [`run show ${ses}`, "the newest run"],
-      [`run show ${ses} ${run} --json`, "a certain one, as JSON"],
+      [`run show ${ses} \\\n    ${run} --json`, "a certain one, as JSON"],
     ],
   });
   command.argument("<session>", "its id, or a part that is unambiguous");
@@ -120,8 +128,8 @@ function declareResolve(reading: Reading): Command {
   const command = declareCommand(reading, "resolve", {
     description: "Say what happened to an operation whose outcome is unknown. Executes nothing.",
     examples: [
-      [`run resolve ${ses} \\\n    ${run} ${op} --output "pushed"`, "it happened"],
-      [`run resolve ${ses} \\\n    ${run} ${op} --not-executed`, "it did not"],
+      [`run resolve ${ses} \\\n    ${run} ${op} \\\n    --output "pushed"`, "it happened"],
+      [`run resolve ${ses} \\\n    ${run} ${op} \\\n    --not-executed`, "it did not"],
     ],
   });
   command.argument("<session>").argument("<run>").argument("<operation>");

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import type { ListFlags } from "./commands/session-list.ts";
 import type { Reading } from "./declare.ts";
-import { addGlobalFlags, declareCommand, once, perform } from "./declare.ts";
+import { listFlagRows } from "./list-words.ts";
+import { addFlags, addGlobalFlags, declareCommand, perform } from "./declare.ts";
 
 /** The groups `session` and `store`. */
 
@@ -46,15 +47,8 @@ function declareList(reading: Reading): Command {
       ["session list --workspace . --plain", "those of this directory, one line each"],
     ],
   });
-  command
-    .optionsGroup("Options:")
-    .option("--resumable", "only those that can be resumed")
-    .option("--active", "only those that a process runs")
-    .option("--archived", "the archived ones instead")
-    .option("--workspace <dir>", "only those of this directory", once)
-    .option("--limit <count>", "at most so many (default: 50)", once)
-    .option("--cursor <cursor>", "where the page before ended", once)
-    .option("--plain", "one line each: id, path, title");
+  command.optionsGroup("Options:");
+  addFlags(command, listFlagRows);
   addGlobalFlags(command);
   return perform(reading, command, async (call) =>
     (await import("./commands/session-list.ts")).sessionList(call, command.opts<ListFlags>()),

@@ -2,6 +2,8 @@ import type { CommanderError } from "commander";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { Call, GlobalFlags } from "./call.ts";
 import { callOf } from "./flags.ts";
+import type { FlagRow } from "./list-words.ts";
+import { globalFlagRows } from "./list-words.ts";
 import type { Outside } from "./outside.ts";
 
 /** What all commands have in common: global flags, help with examples, and how a command is called. */
@@ -18,17 +20,18 @@ export interface Reading {
 export class ParserStop extends Error {
   override readonly name = "ParserStop";
   /** The command whose words were read. */
-  readonly kind: string;
+  readonly command: Command;
   readonly stop: CommanderError;
 
-  constructor(kind: string, stop: CommanderError) {
+  constructor(command: Command, stop: CommanderError) {
     super(stop.message, { cause: stop });
-    this.kind = kind;
+    this.command = command;
     this.stop = stop;
   }
 }
 
 const helpColumnsMax = 100;
+const globalGroup = "Global options:";
 
 /** Makes a command. `examples` are command lines without the program's name, each with what it does. */
 export function declareCommand(
@@ -36,13 +39,15 @@ export function declareCommand(
   name: string,
   about: { readonly description: string; readonly examples: readonly (readonly [string, string])[] },
 ): Command {
-  const command = new Command(name).description(about.description);
+  const [summary = ""] = about.description.split("\n");
+  const command = new Command(name).description(about.description).summary(summary);
   const { stdout } = reading.outside;
   command
     .enablePositionalOptions()
     .helpCommand(false)
+    .configureHelp({ subcommandTerm: (one) => one.name() })
     .exitOverride((stop) => {
-      throw new ParserStop(kindOf(command), stop);
+      throw new ParserStop(command, stop);
     })
     .configureOutput({
       writeOut: (text) => void (reading.printed += text),
@@ -52,7 +57,7 @@ export function declareCommand(
       getOutHelpWidth: () => Math.min(stdout.isTerminal ? stdout.columns : 80, helpColumnsMax),
       getErrHelpWidth: () => Math.min(stdout.isTerminal ? stdout.columns : 80, helpColumnsMax),
     })
-    .helpOption("-h, --help", "show this help");
+    .addHelpOption(new Option("-h, --help", "show this help").helpGroup(globalGroup));
   const lines = about.examples.flatMap(([line, what]) => [`  # ${what}`, `  holdfast ${line}`]);
   if (lines.length > 0) command.addHelpText("after", ["", "Examples:", ...lines].join("\n"));
   return command;
@@ -60,12 +65,17 @@ export function declareCommand(
 
 /** Adds the flags that every command takes; they work before and after a command's name. */
 export function addGlobalFlags(command: Command): Command {
-  return command
-    .optionsGroup("Global options:")
-    .option("--state-dir <dir>", "where sessions are kept (HOLDFAST_STATE_DIR)")
-    .option("--single-writer", "promise that nothing else writes the state directory")
-    .option("--json", "answer with one JSON document")
-    .addOption(new Option("--format <form>", "how progress is told").choices(["text", "jsonl"]));
+  command.optionsGroup(globalGroup);
+  addFlags(command, globalFlagRows);
+  return command.addOption(new Option("--format <form>", "how progress is told").choices(["text", "jsonl"]));
+}
+
+/** Adds flags as a table declares them. */
+export function addFlags(command: Command, rows: readonly FlagRow[]): void {
+  for (const { flag, value, about } of rows) {
+    if (value === undefined) command.option(flag, about);
+    else command.option(`${flag} <${value}>`, about, once);
+  }
 }
 
 /** Lets a command do its work: `perform` gets the call that the global flags make, and resolves to the exit code. */

@@ -1,8 +1,12 @@
+import { isDiskError } from "../host/index.ts";
 import type { ErrorCode, ErrorDetails } from "../model/errors.ts";
 import { errorTable, isHoldfastError } from "../model/errors.ts";
+import { printedSchema } from "../model/printed-line.ts";
 import type { Call } from "./call.ts";
+import type { LightOutside } from "./outside.ts";
 import { documentOf } from "./document.ts";
 import { Screen } from "./screen.ts";
+import { wrapText } from "./text/wrap.ts";
 
 /** How a command that failed says so, in every form. */
 
@@ -17,7 +21,9 @@ export interface Failure {
 }
 
 /** What is told of anything that was thrown. */
-export function failureOf(error: unknown, call: Pick<Call, "program">): Failure {
+export function failureOf(error: unknown, call: Pick<Call<LightOutside>, "program">): Failure {
+  // What no verb expected of the disk is still the disk's fault and not ours.
+  if (isDiskError(error)) return { code: "io_error", message: error.message };
   if (!isHoldfastError(error)) return { code: "internal", message: `internal: ${messageOf(error)}` };
   const { hint, candidates, reason }: ErrorDetails = error.details;
   return {
@@ -31,39 +37,49 @@ export function failureOf(error: unknown, call: Pick<Call, "program">): Failure 
 
 /** Tells a failure and resolves to the exit code, when everything is written. */
 export async function reportFailure(
-  call: Pick<Call, "outside" | "form" | "kind">,
+  call: Pick<Call<LightOutside>, "outside" | "form" | "kind">,
   failure: Failure,
 ): Promise<number> {
   const { outside, form, kind } = call;
-  if (form === "json") {
-    await outside.stdout.write(`${JSON.stringify(documentOf(kind, { error: failure }))}\n`);
-  } else {
-    await writeForPeople(call, failure);
-    if (form === "jsonl") await outside.stdout.write(`${errorLine(failure)}\n`);
+  const told = form === "json" ? JSON.stringify(documentOf(kind, { error: failure })) : errorLine(failure);
+  if (form !== "json") await writeForPeople(call, failure);
+  try {
+    if (form !== "text") await outside.stdout.write(`${told}\n`);
+  } catch (error) {
+    // Standard output may be what failed: then at least people are told.
+    if (!isHoldfastError(error, "io_error")) throw error;
+    if (form === "json") await writeForPeople(call, failure);
   }
   return errorTable[failure.code].exit;
 }
 
 /** The stack of an unexpected error, where somebody looks for a fault. */
-export async function reportStack(call: Pick<Call, "outside">, error: unknown): Promise<void> {
+export async function reportStack(call: Pick<Call<LightOutside>, "outside">, error: unknown): Promise<void> {
   if (!call.outside.debug || !(error instanceof Error) || isHoldfastError(error)) return;
   const screen = new Screen(call.outside.stderr, false);
   screen.line(error.stack ?? String(error));
   await screen.flushed();
 }
 
-async function writeForPeople(call: Pick<Call, "outside">, failure: Failure): Promise<void> {
+async function writeForPeople(call: Pick<Call<LightOutside>, "outside">, failure: Failure): Promise<void> {
   const screen = new Screen(call.outside.stderr, call.outside.mayColour);
   const { message, hint, candidates = [] } = failure;
   screen.line(["bad", "holdfast: "], message);
   for (const candidate of candidates) screen.line(`  ${candidate}`);
-  for (const line of hint?.split("\n") ?? []) screen.line(["dim", `  ${line}`]);
+  for (const line of hintLines(screen, hint ?? "")) screen.line(["dim", `  ${line}`]);
   await screen.flushed();
+}
+
+/** Sentences are broken between words; a command stays in one line, to be copied. */
+function hintLines(screen: Screen, hint: string): string[] {
+  if (hint === "") return [];
+  const isProse = (line: string) => screen.isTerminal && !line.includes("holdfast ");
+  return hint.split("\n").flatMap((line) => (isProse(line) ? wrapText(line, screen.columns - 2) : [line]));
 }
 
 function errorLine(failure: Failure): string {
   const { code, message, hint, candidates } = failure;
-  return JSON.stringify({ schema: 1, type: "error", code, message, hint, candidates });
+  return JSON.stringify({ schema: printedSchema, type: "error", code, message, hint, candidates });
 }
 
 /** Commands in hints are to work as they stand, so they take the global flags of this call along. */

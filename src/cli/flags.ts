@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { HoldfastError } from "../model/errors.ts";
 import type { Call, GlobalFlags, OutputForm } from "./call.ts";
 import { shellWord } from "./call.ts";
-import type { Outside } from "./outside.ts";
+import type { LightOutside } from "./outside.ts";
 
 /** From flags to a call. */
 
@@ -10,7 +10,7 @@ import type { Outside } from "./outside.ts";
 const progressKinds = new Set(["run", "resume"]);
 
 /** The call that a command's global flags make. Throws `usage` where they contradict each other. */
-export function callOf(outside: Outside, kind: string, flags: GlobalFlags): Call {
+export function callOf<O extends LightOutside>(outside: O, kind: string, flags: GlobalFlags): Call<O> {
   const { stateDir, singleWriter = false, json = false, format } = flags;
   if (stateDir?.trim() === "") throw new HoldfastError("usage", "--state-dir names no directory");
   if (json && format !== undefined) {
@@ -32,13 +32,17 @@ export function callOf(outside: Outside, kind: string, flags: GlobalFlags): Call
   return { outside, kind, form, stateDirectory, singleWriter, program: words.join(" ") };
 }
 
-function formOf(outside: Outside, kind: string, format: string | undefined): OutputForm {
+function formOf(outside: LightOutside, kind: string, format: string | undefined): OutputForm {
   if (format === "text" || format === "jsonl") return format;
   return progressKinds.has(kind) && !outside.stdout.isTerminal ? "jsonl" : "text";
 }
 
 /** The call as far as it can be told where the command line could not be understood. */
-export function brokenCall(outside: Outside, kind: string, args: readonly string[]): Call {
+export function brokenCall<O extends LightOutside>(
+  outside: O,
+  kind: string,
+  args: readonly string[],
+): Call<O> {
   const end = args.indexOf("--");
   const words = end === -1 ? args : args.slice(0, end);
   const json = words.includes("--json");

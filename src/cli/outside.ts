@@ -1,4 +1,4 @@
-import type { EngineContext } from "../engine/index.ts";
+import type { EngineContext, ListContext } from "../engine/index.ts";
 import type { Host } from "../host/index.ts";
 
 /** Where text goes. */
@@ -6,14 +6,16 @@ export interface OutputStream {
   readonly isTerminal: boolean;
   /** Columns of the terminal; 80 where it is none. */
   readonly columns: number;
-  /** Resolves when the text is handed over. Where the reader has gone away it is dropped, which is no error. */
+  /**
+   * Resolves when the text is handed over. Where the reader has gone away it is dropped, which is no error; rejects
+   * `io_error` where it cannot be written.
+   */
   write(text: string): Promise<void>;
 }
 
-/** Everything that the command line takes from outside, given by the hall. */
-export interface Outside {
-  readonly version: string;
-  readonly host: Host;
+/** The part of the outside that is there at once, for commands that must answer at once. */
+export interface LightOutside {
+  readonly host: Pick<Host, "disk" | "clock">;
   /** The state directory where no flag names one. */
   readonly stateDirectory: string;
   readonly currentDirectory: string;
@@ -23,8 +25,18 @@ export interface Outside {
   readonly mayColour: boolean;
   /** True where somebody looks for a fault and wants stacks. */
   readonly debug: boolean;
+  /** What is listed in a state directory. */
+  openList(stateDirectory: string): ListContext;
+}
+
+/** Everything that the command line takes from outside, given by the hall. */
+export interface Outside extends LightOutside {
+  readonly version: string;
+  readonly host: Host;
+  /** Where the system keeps what may vanish. */
+  readonly temporaryDirectory: string;
   readonly stdinIsTerminal: boolean;
-  /** All of standard input, at most `bytesMax`; rejects where there is more. */
+  /** All of standard input, at most `bytesMax`; rejects with a RangeError where there is more. */
   readStdin(bytesMax: number): Promise<Uint8Array>;
   /** Opens the engine on a state directory. */
   open(options: { stateDirectory: string; singleWriter: boolean }): EngineContext;

@@ -34,7 +34,7 @@ export function readArguments(argsText: string, redact: (text: string) => string
 }
 
 /** The arguments in a text; undefined where it holds no JSON object. */
-export function parseObject(text: string): { [key: string]: Json } | undefined {
+function parseObject(text: string): { [key: string]: Json } | undefined {
   if (text.trim() === "") return {};
   try {
     const value = JSON.parse(text) as Json;

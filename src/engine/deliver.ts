@@ -1,8 +1,12 @@
 import { utf8Text } from "../host/index.ts";
 import type { DeliveryState } from "../model/delivery.ts";
-import { claimedDelivery, nextDelivery } from "../model/delivery.ts";
+import { applyToQueue, claimedDelivery, emptyQueueState, nextDelivery } from "../model/delivery.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { Fact, Message } from "../model/facts.ts";
+import type { SessionState } from "../model/fold.ts";
+import type { Discrepancy } from "../model/reconcile.ts";
+import { findDiscrepancies } from "../model/reconcile.ts";
+import type { Store } from "../store/index.ts";
 import type { Worker } from "./worker.ts";
 import { PayloadWriter } from "./payloads.ts";
 
@@ -15,17 +19,40 @@ import { PayloadWriter } from "./payloads.ts";
  * appended twice or lost.
  */
 
-/** Finishes what a dead holder began, and checks that the log has what the queue says it was given. */
-export async function settleQueue(worker: Worker, acceptRollback: boolean): Promise<void> {
-  await checkAcknowledged(worker, acceptRollback);
+/**
+ * Compares log and queue before anything is written. Rejects `queue_damaged` or `rolled_back` where they are not of one
+ * past; resolves to what differs where a person accepts that.
+ */
+export async function compareWithQueue(
+  store: Store,
+  state: SessionState,
+  acceptRollback: boolean,
+): Promise<Discrepancy[]> {
+  const queue = emptyQueueState();
+  await store.readQueue(state.id, (commit) => applyToQueue(queue, commit));
+  const found = findDiscrepancies(queue, state);
+  const [first] = found;
+  if (first === undefined || acceptRollback) return found;
+  const { delivery, older, what } = first;
+  const hint = `If the older state is meant, go on with: holdfast resume ${state.id} --accept-rollback`;
+  if (older === "log") {
+    throw new HoldfastError("queue_damaged", `delivery ${delivery} ${what}, which the log lacks`, { hint });
+  }
+  const message = `delivery ${delivery} ${what} in the queue, but the log holds its message: the queue was put back`;
+  throw new HoldfastError("rolled_back", message, { hint });
+}
+
+/** Finishes what a dead holder began, and records what becomes of deliveries where a rollback was accepted. */
+export async function settleQueue(worker: Worker, accepted: readonly Discrepancy[]): Promise<void> {
+  for (const { delivery, older } of accepted) {
+    if (older === "queue") await acknowledgeAnew(worker, delivery);
+    else await appendToQueue(worker, [{ kind: "delivery.blocked", delivery, reason: "rolled_back" }]);
+  }
   const claimed = claimedDelivery(worker.queue);
   if (claimed === undefined) return;
   const there = worker.state.deliveries.get(claimed.delivery);
-  if (there === undefined) {
-    await appendToQueue(worker, [{ kind: "delivery.released", delivery: claimed.delivery }]);
-    return;
-  }
-  await acknowledge(worker, claimed, there);
+  if (there !== undefined) return await acknowledge(worker, claimed, there);
+  await appendToQueue(worker, [{ kind: "delivery.released", delivery: claimed.delivery }]);
 }
 
 /** Takes the oldest delivery into the conversation as a run; resolves to the run's id, or undefined where none waits. */
@@ -60,26 +87,17 @@ async function acknowledge(
   ]);
 }
 
-/** An acknowledged message that the log lacks means that log and queue are not of one past. */
-async function checkAcknowledged(worker: Worker, acceptRollback: boolean): Promise<void> {
-  for (const delivery of worker.queue.deliveries.values()) {
-    const position = delivery.at === "acknowledged" ? delivery.acknowledged : undefined;
-    if (position === undefined || worker.held.sumAt(position.seq) === position.sum) continue;
-    if (!acceptRollback) {
-      const { delivery: id } = delivery;
-      const { seq } = position;
-      throw new HoldfastError(
-        "queue_damaged",
-        `delivery ${id} was acknowledged at seq ${seq}, which the log lacks`,
-        {
-          hint: `If the log was put back to an older state, go on with: holdfast resume ${worker.state.id} --accept-rollback`,
-        },
-      );
-    }
-    await appendToQueue(worker, [
-      { kind: "delivery.blocked", delivery: delivery.delivery, reason: "rolled_back" },
-    ]);
-  }
+/** A queue that was put back learns again what the log has: nothing is delivered a second time. */
+async function acknowledgeAnew(worker: Worker, delivery: string): Promise<void> {
+  const there = worker.state.deliveries.get(delivery);
+  if (there === undefined) return;
+  const { seq, sum } = there;
+  const blocked = worker.queue.deliveries.get(delivery)?.at === "blocked";
+  await appendToQueue(worker, [
+    ...(blocked ? [{ kind: "delivery.unblocked", delivery, by: "rollback" } as const] : []),
+    { kind: "delivery.claimed", delivery, logSeq: worker.state.seq },
+    { kind: "delivery.acknowledged", delivery, logSeq: seq, sum },
+  ]);
 }
 
 async function appendToQueue(worker: Worker, facts: readonly Fact[]): Promise<void> {

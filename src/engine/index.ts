@@ -6,4 +6,5 @@ export * from "./read-session.ts";
 export * from "./resolve.ts";
 export * from "./resume.ts";
 export * from "./run-task.ts";
+export * from "./stay.ts";
 export * from "./work.ts";

@@ -6,7 +6,7 @@ import type { Json } from "../model/values.ts";
  */
 
 /** How deep a value may be nested to stand in a line. */
-export const depthMax = 256;
+const depthMax = 256;
 
 /** True where a value is nested deeper than {@link depthMax}. */
 export function isDeep(value: Json): boolean {

@@ -1,10 +1,12 @@
+import type { Host } from "../host/index.ts";
+import { isDiskError } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { ResumeVerdict } from "../model/eligibility.ts";
 import { evaluateResume } from "../model/eligibility.ts";
 import { timeOfId } from "../model/ids.ts";
 import type { SessionRow } from "../model/views.ts";
 import { viewRow } from "../model/views.ts";
-import type { EngineContext } from "./context.ts";
+import type { LastRow, SessionIndex } from "../store/index.ts";
 
 /** Which sessions are listed, and how many at once. */
 export interface ListRequest {
@@ -34,24 +36,29 @@ export interface SessionList {
   total: number;
 }
 
-type EngineParts = Pick<EngineContext, "host" | "store">;
+/** What a list is made with: no more of the engine, so that it can be had at once. */
+export interface ListContext {
+  readonly host: Pick<Host, "disk">;
+  readonly store: Pick<SessionIndex, "directory" | "ids" | "lastRow" | "isHeld">;
+}
 
 const limitDefault = 50;
 
 /** Lists sessions from the ends of their logs. Writes nothing; a damaged session is a row that says so. */
-export async function listSessions(context: EngineParts, request: ListRequest): Promise<SessionList> {
+export async function listSessions(context: ListContext, request: ListRequest): Promise<SessionList> {
   const after = request.cursor === undefined ? undefined : parseCursor(request.cursor);
+  const withVerdict = makeJudge(context);
   const rows: Candidate[] = [];
   for (const id of await context.store.ids()) {
     const row = await readRow(context, id);
-    if (fits(row, request) && (request.resumable !== true || (await isResumable(context, row))))
+    if (fits(row, request) && (request.resumable !== true || (await withVerdict(row)).resume.eligible))
       rows.push(row);
   }
   rows.sort(newestFirst);
   const from = after === undefined ? 0 : rows.findIndex((row) => newestFirst(row, after) > 0);
   const rest = from === -1 ? [] : rows.slice(from);
   const limit = request.limit ?? limitDefault;
-  const sessions = await Promise.all(rest.slice(0, limit).map((row) => withVerdict(context, row)));
+  const sessions = await Promise.all(rest.slice(0, limit).map(withVerdict));
   const last = rest.length > limit ? sessions.at(-1) : undefined;
   const nextCursor = last === undefined ? null : `${last.updatedAt}-${last.id}`;
   return { sessions, nextCursor, total: rows.length };
@@ -59,20 +66,31 @@ export async function listSessions(context: EngineParts, request: ListRequest): 
 
 type Candidate = SessionRow & { moved: boolean };
 
-async function readRow(context: EngineParts, id: string): Promise<Candidate> {
+async function readRow(context: ListContext, id: string): Promise<Candidate> {
   const createdAt = timeOfId(id);
-  const last = await context.store.lastRow(id);
-  if ("damage" in last) {
-    const { line, offset, reason } = last.damage;
-    const damaged = `line ${line}, byte ${offset}: ${reason}`;
+  const last = await readLastRow(context, id);
+  if (typeof last === "string") {
     const unknown = { title: "", agent: "", workspace: "", archived: false, pinned: false, moved: false };
-    return { id, ...unknown, createdAt, updatedAt: createdAt, active: false, messages: 0, damaged };
+    return { id, ...unknown, createdAt, updatedAt: createdAt, active: false, messages: 0, damaged: last };
   }
   // A clean end is on record, so only the others are worth a look at the lock.
   const active = last.released ? false : await context.store.isHeld(id);
   const view = viewRow(id, last.row, { createdAt, updatedAt: last.at, active, messages: last.msgs });
   const damaged = last.remainder.state === "damaged" ? { damaged: last.remainder.damage.reason } : {};
   return { ...view, ...damaged, moved: last.row.moved === true };
+}
+
+/** The newest row; or, as a text, why there is none: one session that cannot be read hides no other. */
+async function readLastRow(context: ListContext, id: string): Promise<LastRow | string> {
+  try {
+    const last = await context.store.lastRow(id);
+    if (!("damage" in last)) return last;
+    const { line, offset, reason } = last.damage;
+    return `line ${line}, byte ${offset}: ${reason}`;
+  } catch (error) {
+    if (!isDiskError(error)) throw error;
+    return `it cannot be read: ${error.code}`;
+  }
 }
 
 function fits(row: Candidate, request: ListRequest): boolean {
@@ -89,22 +107,27 @@ function newestFirst(
   return left.id < right.id ? 1 : left.id > right.id ? -1 : 0;
 }
 
-async function isResumable(context: EngineParts, row: Candidate): Promise<boolean> {
-  return (await withVerdict(context, row)).resume.eligible;
+/** Adds to a row whether it may be resumed. Looks at each directory once: many sessions share one. */
+function makeJudge({ host }: ListContext): (row: Candidate) => Promise<ListedSession> {
+  const there = new Map<string, Promise<boolean>>();
+  const isThere = (workspace: string): Promise<boolean> => {
+    const known = there.get(workspace) ?? isDirectory(host, workspace);
+    there.set(workspace, known);
+    return known;
+  };
+  return async ({ moved, ...view }) => {
+    const { archived, active, damaged, workspace } = view;
+    const isDamaged = damaged !== undefined;
+    const workspaceMissing = !isDamaged && !(await isThere(workspace));
+    return {
+      ...view,
+      resume: evaluateResume({ archived, moved, active, damaged: isDamaged, workspaceMissing }),
+    };
+  };
 }
 
-async function withVerdict(context: EngineParts, row: Candidate): Promise<ListedSession> {
-  const { moved, ...view } = row;
-  const { archived, active, damaged, workspace } = view;
-  const isThere = damaged !== undefined || (await context.host.disk.stat(workspace))?.kind === "directory";
-  const resume = evaluateResume({
-    archived,
-    moved,
-    active,
-    damaged: damaged !== undefined,
-    workspaceMissing: !isThere,
-  });
-  return { ...view, resume };
+async function isDirectory(host: ListContext["host"], path: string): Promise<boolean> {
+  return (await host.disk.stat(path))?.kind === "directory";
 }
 
 function parseCursor(cursor: string): { updatedAt: number; id: string } {

@@ -45,13 +45,10 @@ async function recordRepair(
     observer: silent,
     repaired: repaired.log,
   });
-  try {
+  await worker.orAbandon(async () => {
     if (repaired.queue.length > 0) await worker.held.queue.transact((queue) => queue.append(repaired.queue));
     await worker.held.release(() => true);
-  } catch (error) {
-    await worker.held.abandon();
-    throw error;
-  }
+  });
 }
 
 /** Gives a copied state directory an identity of its own. */

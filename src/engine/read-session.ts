@@ -1,3 +1,4 @@
+import type { Commit } from "../model/commit.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { SessionState } from "../model/fold.ts";
 import { newestRun } from "../model/fold.ts";
@@ -21,11 +22,21 @@ export interface ReadSession {
   readonly voids: readonly VoidLine[];
 }
 
-/** Reads the session that a selector names. Rejects `not_found`, `ambiguous`, or `log_damaged` where nothing is intact. */
-export async function readSession(context: EngineContext, selector: string): Promise<ReadSession> {
+/**
+ * Reads the session that a selector names; `visit` takes each intact line, in order. Rejects `not_found`, `ambiguous`,
+ * or `log_damaged` where nothing is intact.
+ */
+export async function readSession(
+  context: EngineContext,
+  selector: string,
+  visit?: (commit: Commit) => void,
+): Promise<ReadSession> {
   const id = await context.store.find(selector);
   const fold = new SessionFold(id);
-  const { history, damage } = await context.store.readHistory(id, (commit) => fold.take(commit));
+  const { history, damage } = await context.store.readHistory(id, (commit) => {
+    fold.take(commit);
+    visit?.(commit);
+  });
   if (!fold.hasBegun) {
     const where =
       damage === undefined ? "" : `: line ${damage.line}, byte ${damage.offset}: ${damage.reason}`;

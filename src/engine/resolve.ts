@@ -1,3 +1,4 @@
+import { utf8Text } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { OperationResolved } from "../model/facts.ts";
 import type { SessionState } from "../model/fold.ts";
@@ -5,8 +6,9 @@ import type { OperationState } from "../model/operation.ts";
 import type { RunView } from "../model/views.ts";
 import { viewRun } from "../model/views.ts";
 import type { EngineContext, Observer } from "./context.ts";
+import { compareWithQueue } from "./deliver.ts";
 import { PayloadWriter } from "./payloads.ts";
-import { matches } from "./read-session.ts";
+import { matches, readSession } from "./read-session.ts";
 import { Worker } from "./worker.ts";
 
 /** A person's word about one operation whose outcome is unknown. */
@@ -31,38 +33,45 @@ const silent: Observer = { commit: () => undefined, live: () => undefined };
  */
 export async function resolveOperation(context: EngineContext, resolution: Resolution): Promise<RunView> {
   const session = await context.store.find(resolution.session);
-  let found: OperationState | undefined;
+  const { state: known, active, damage } = await readSession(context, session);
+  const mayTell = !active && damage === undefined;
+  if (mayTell && (await isResolved(context, known, resolution))) return viewResolved(known, resolution);
   const worker = await Worker.take(context, session, {
     acceptRollback: false,
     observer: silent,
     accept: async (state) => {
-      found = findOperation(state, resolution);
-      refuse(found, resolution);
+      await isResolved(context, state, resolution);
+      await compareWithQueue(context.store, state, false);
     },
   });
-  try {
-    if (found?.at === "unknown") await worker.commit([await resolvedFact(worker, found, resolution)]);
+  return await worker.orAbandon(async () => {
+    // Once more: the line that a dead process left unfinished may be a resolution.
+    if (!(await isResolved(context, worker.state, resolution))) {
+      const { operation } = findOperation(worker.state, resolution);
+      await worker.commit([await resolvedFact(worker, operation, resolution)]);
+    }
     await worker.held.release(() => true);
-  } catch (error) {
-    await worker.held.abandon();
-    throw error;
-  }
-  const run = worker.state.runs.get(found?.run ?? "");
-  if (run === undefined)
-    throw new HoldfastError("not_found", `session ${session} has no run ${resolution.run}`);
-  return viewRun(worker.state, run, false);
+    return viewResolved(worker.state, resolution);
+  });
+}
+
+function viewResolved(state: SessionState, resolution: Resolution): RunView {
+  const { run: id } = findOperation(state, resolution);
+  const run = state.runs.get(id);
+  if (run === undefined) throw new HoldfastError("not_found", `session ${state.id} has no run ${id}`);
+  return viewRun(state, run, false);
 }
 
 async function resolvedFact(
   worker: Worker,
-  operation: OperationState,
+  operation: string,
   resolution: Resolution,
 ): Promise<OperationResolved> {
   const { outcome, output = "", evidence, by } = resolution;
   const stored = await new PayloadWriter(worker.held.blobs).text(output);
   return {
     kind: "op.resolved",
-    operation: operation.operation,
+    operation,
     outcome,
     ...(stored.blob === undefined ? { output: stored.text } : { outputBlob: stored.blob }),
     ...(evidence !== undefined && { evidence: evidence.toWellFormed() }),
@@ -87,18 +96,28 @@ function findOperation(state: SessionState, resolution: Resolution): OperationSt
   });
 }
 
-function refuse(operation: OperationState, resolution: Resolution): void {
-  if (operation.at === "unknown") return;
+/** True where the very same was said before; false where it is still to be said. Rejects where it cannot be. */
+async function isResolved(
+  context: EngineContext,
+  state: SessionState,
+  resolution: Resolution,
+): Promise<boolean> {
+  const operation = findOperation(state, resolution);
+  if (operation.at === "unknown") return false;
   const { operation: id } = operation;
-  const result = operation.at === "known" || operation.at === "settled" ? operation.result : undefined;
+  const result = "result" in operation ? operation.result : undefined;
   if (result?.resolution === undefined) {
-    throw new HoldfastError(
-      "usage",
-      `operation ${id} is ${operation.at}: only an unknown outcome can be resolved`,
-    );
+    const message = `operation ${id} is ${operation.at}: only an unknown outcome can be resolved`;
+    throw new HoldfastError("usage", message);
   }
-  const same = result.outcome === resolution.outcome && (result.output ?? "") === (resolution.output ?? "");
-  if (same) return;
-  const { by } = result.resolution;
+  const { by, evidence } = result.resolution;
+  const { outputBlob } = result;
+  const output =
+    outputBlob === undefined ? result.output : utf8Text(await context.store.blobs(state.id).get(outputBlob));
+  const isSame =
+    result.outcome === resolution.outcome &&
+    (output ?? "") === (resolution.output ?? "").toWellFormed() &&
+    evidence === resolution.evidence?.toWellFormed();
+  if (isSame) return true;
   throw new HoldfastError("already_resolved", `operation ${id} was resolved before, differently, by ${by}`);
 }

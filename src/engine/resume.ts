@@ -4,15 +4,15 @@ import { evaluateResume } from "../model/eligibility.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { SessionState } from "../model/fold.ts";
 import { openRun } from "../model/fold.ts";
-import type { RunState } from "../model/run.ts";
 import { admit } from "./admit.ts";
 import type { EngineContext, Observer } from "./context.ts";
 import type { PolicyFlags } from "./create-session.ts";
 import { policyOf } from "./create-session.ts";
-import type { WorkReport } from "./run-task.ts";
-import { AgentSlot, workAndClose } from "./run-task.ts";
+import { refuseBlank } from "./run-task.ts";
+import type { WorkReport } from "./stay.ts";
+import { stayIn } from "./stay.ts";
 import { checkWorkspace } from "./workspace.ts";
-import { Worker } from "./worker.ts";
+import type { Worker } from "./worker.ts";
 
 /** How a session is resumed. */
 export interface ResumeRequest {
@@ -34,24 +34,17 @@ export async function resume(
   request: ResumeRequest,
   observer: Observer,
 ): Promise<WorkReport> {
+  const { acceptRollback, task } = request;
+  if (task !== undefined) refuseBlank(task);
   const session = await context.store.find(request.selector);
-  const slot = new AgentSlot(context);
-  const worker = await Worker.take(context, session, {
-    acceptRollback: request.acceptRollback,
+  return await stayIn(context, session, {
+    acceptRollback,
     observer,
-    accept: async (state) => {
-      await refuse(context, state, request);
-      await slot.open(state);
+    accept: (state) => refuse(context, state, request),
+    begin: async (worker) => {
+      if (task !== undefined) await admitTask(context, worker, task);
     },
   });
-  try {
-    await admitTask(context, worker, request);
-  } catch (error) {
-    await worker.held.abandon();
-    await slot.close();
-    throw error;
-  }
-  return { session, ...(await workAndClose(slot, worker, request.acceptRollback)) };
 }
 
 async function refuse(context: EngineContext, state: SessionState, request: ResumeRequest): Promise<void> {
@@ -64,9 +57,7 @@ async function refuse(context: EngineContext, state: SessionState, request: Resu
   }
   if (request.policy !== undefined) refuseDrift(state, policyOf(request.policy));
   await checkWorkspace(context.host, id, state.created.workspace);
-  const run = openRun(state);
-  if (run !== undefined && request.task !== undefined)
-    await refuseOtherTask(context, state, run, request.task);
+  if (request.task !== undefined) await refuseOtherTask(context, state, request.task);
 }
 
 function refuseDrift(state: SessionState, given: { policy: Policy; policyHash: string }): void {
@@ -88,27 +79,24 @@ function refuseDrift(state: SessionState, given: { policy: Policy; policyHash: s
   );
 }
 
-/** An unfinished run goes on with its own task. */
-async function refuseOtherTask(
-  context: EngineContext,
-  state: SessionState,
-  run: RunState,
-  task: string,
-): Promise<void> {
+/** An unfinished run goes on with its own task; resolves to whether there is one. */
+async function refuseOtherTask(context: EngineContext, state: SessionState, task: string): Promise<boolean> {
+  const run = openRun(state);
+  if (run === undefined) return false;
   const message = state.messages.find((one) => one.message.id === run.message)?.message;
   const [part] = message?.parts ?? [];
   const blob = part?.type === "text" ? part.blob : undefined;
   const text = part?.type === "text" ? (part.text ?? "") : "";
   const own = blob === undefined ? text : utf8Text(await context.store.blobs(state.id).get(blob));
-  if (own === task.toWellFormed()) return;
+  if (own === task.toWellFormed()) return true;
   throw new HoldfastError("usage", `run ${run.run} of session ${state.id} is not finished`, {
     hint: `Finish it first with: holdfast resume ${state.id} — then give the next task.`,
   });
 }
 
-async function admitTask(context: EngineContext, worker: Worker, request: ResumeRequest): Promise<void> {
-  const { task } = request;
-  if (task === undefined || openRun(worker.state) !== undefined) return;
+async function admitTask(context: EngineContext, worker: Worker, task: string): Promise<void> {
+  // Once more: the line that a dead worker left unfinished may have begun a run.
+  if (await refuseOtherTask(context, worker.state, task)) return;
   const target = { queue: worker.queue, blobs: worker.held.blobs, logSeq: worker.state.seq };
   await worker.held.queue.transact((queue) => admit(context, target, queue, { text: task, source: "user" }));
 }

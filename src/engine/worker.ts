@@ -1,4 +1,3 @@
-import { sha256 } from "../host/index.ts";
 import type { Agent, OperationPlace } from "../model/agent.ts";
 import type { Commit } from "../model/commit.ts";
 import type { QueueState } from "../model/delivery.ts";
@@ -70,13 +69,8 @@ export class Worker {
     });
     const { observer } = options;
     const worker = new Worker({ context, observer, state: fold.state, queue, held });
-    try {
-      // Taking the append lock once folds the queue.
-      await held.queue.transact(async () => undefined);
-    } catch (error) {
-      await held.abandon();
-      throw error;
-    }
+    // Taking the append lock once folds the queue.
+    await worker.orAbandon(() => held.queue.transact(async () => undefined));
     if (fold.last !== undefined) observer.commit(fold.last);
     return worker;
   }
@@ -90,6 +84,17 @@ export class Worker {
       () => undefined,
     );
     return result;
+  }
+
+  /** Does something with the session and, where that fails, lets go of it as a death would. */
+  async orAbandon<T>(something: () => Promise<T>): Promise<T> {
+    try {
+      return await something();
+    } catch (error) {
+      // The failure that led here is the one to be told.
+      await this.held.abandon().catch(() => undefined);
+      throw error;
+    }
   }
 
   /** A new id of ours. */
@@ -110,11 +115,6 @@ export class Worker {
       trash: this.held.trash,
       supervisor: `${store.directory}\0${this.state.id}`,
     };
-  }
-
-  /** SHA-256 of a text, as blob references name it. */
-  hash(text: string): string {
-    return sha256(text);
   }
 
   async #commitNow(facts: readonly Fact[]): Promise<Commit> {
@@ -159,4 +159,6 @@ export class SessionFold {
 export interface Crew {
   readonly worker: Worker;
   readonly agent: Agent;
+  /** The workspace's rules, read once a stay: a system text that changes in mid-run costs the provider's cache. */
+  readonly rules: string;
 }

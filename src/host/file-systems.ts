@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { closeSync, constants, openSync, readFileSync, realpathSync, statfsSync, statSync } from "node:fs";
 import type { FileSystem } from "./disk.ts";
 
@@ -85,6 +84,8 @@ function mountIdOf(path: string): string | undefined {
 
 function macFileSystemOf(path: string): FileSystem {
   const canonical = realpathSync.native(path);
+  // Only here is a program asked, so only here its module is loaded.
+  const { execFileSync } = process.getBuiltinModule("node:child_process");
   const mount = macMountOf(execFileSync("/sbin/mount", { encoding: "utf8" }), canonical);
   if (mount === undefined) return { type: "unknown", trusted: false, mountId: "" };
   const trusted = mount.isLocal && isTrustedType(mount.type);

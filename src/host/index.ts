@@ -1,11 +1,15 @@
 export * from "./bytes.ts";
 export * from "./clock.ts";
 export * from "./disk.ts";
+export * from "./file-io.ts";
 export * from "./hash.ts";
 export * from "./host.ts";
 export * from "./ids.ts";
 export * from "./locks.ts";
+export { nodeClock } from "./node-clock.ts";
+export { nodeDisk } from "./node-disk.ts";
 export * from "./node-host.ts";
+export { nodeLocks } from "./node-locks.ts";
 export * from "./processes.ts";
 export * from "./sockets.ts";
 export * from "./time-limit.ts";

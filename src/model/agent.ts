@@ -2,8 +2,8 @@ import type { Evidence } from "./facts.ts";
 import type { Json, Outcome, EffectClass, Usage } from "./values.ts";
 
 /**
- * The contract between the engine and an agent. The engine knows this page and no agent; an agent knows this page and
- * no store. The engine makes everything durable: an agent decides nothing about durability and writes no facts.
+ * A7 The contract between the engine and an agent. The engine knows this page and no agent; an agent knows this page
+ * and no store. The engine makes everything durable: an agent decides nothing about durability and writes no facts.
  */
 
 /** A part of what a model is sent. Plain JSON. */
@@ -27,13 +27,17 @@ export type PromptPart =
  * alone may be without text where it carries a signature or metadata: it is then all proof, and must be sent back.
  */
 export interface PromptMessage {
+  /** Who speaks; `tool` messages hold the results of calls. */
   role: "user" | "assistant" | "tool";
+  /** What is said, in order; never empty. */
   parts: PromptPart[];
 }
 
 /** A tool as the model sees it. */
 export interface ToolDescription {
+  /** What the model calls it by. */
   name: string;
+  /** What it does, in words for the model. */
   description: string;
   /** JSON Schema of the arguments. */
   parameters: Json;
@@ -41,8 +45,11 @@ export interface ToolDescription {
 
 /** One model call: exactly one request to the provider, never a hidden second one. */
 export interface ModelCall {
+  /** The system text. */
   system: string;
+  /** What the model may call. */
   tools: ToolDescription[];
+  /** The conversation so far, oldest first. */
   messages: PromptMessage[];
   /** The cassette's turn that answers; only for cassettes. */
   cassetteIndex?: number;
@@ -50,11 +57,13 @@ export interface ModelCall {
 
 /** A call that the model asked for. */
 export interface AskedCall {
-  /** The provider's id. */
+  /** The provider's id of the call. */
   call: string;
+  /** The tool's name as the model wrote it; there may be no such tool. */
   tool: string;
   /** Arguments as the provider wrote them: JSON text, possibly malformed. */
   argsText: string;
+  /** What the provider added and wants back unchanged. */
   providerMetadata?: Json;
 }
 
@@ -66,10 +75,15 @@ export type AnswerPart =
 
 /** Why a call failed; the reasons of `model.failed`. */
 export interface ModelFailure {
+  /** One of the reasons of `model.failed`. */
   reason: string;
+  /** What happened, for people; holds no secret. */
   message: string;
+  /** HTTP status, where there was one. */
   status?: number;
+  /** Milliseconds that the provider asked us to wait. */
   retryAfterMs?: number;
+  /** True where the same call may succeed later. */
   retryable: boolean;
 }
 
@@ -83,8 +97,9 @@ export type ModelEvent =
 
 /** A model that answers calls. */
 export interface Model {
-  /** `provider/model`. */
+  /** Who is asked, as the facts name it. */
   readonly provider: string;
+  /** The provider's name of the model. */
   readonly name: string;
   /** Streams one answer. Must end soon after `signal` is aborted. */
   call(call: ModelCall, signal: AbortSignal): AsyncIterable<ModelEvent>;
@@ -92,8 +107,11 @@ export interface Model {
 
 /** Where an operation takes place. The paths are given; an agent derives none of the session's own. */
 export interface OperationPlace {
+  /** Id of the session. */
   readonly session: string;
+  /** Id of the run. */
   readonly run: string;
+  /** Id of the operation. */
   readonly operation: string;
   /** Canonical root of the workspace; nothing outside may be touched. */
   readonly workspace: string;
@@ -107,15 +125,19 @@ export interface OperationPlace {
 
 /** How an effect ended. */
 export interface EffectResult {
+  /** How it ended; `denied` is never a tool's to say. */
   outcome: Outcome;
   /** What the model reads. */
   output: string;
   /** The whole output where `output` is only head and tail of it. */
   full?: Uint8Array;
-  /** Wall clock and monotonic time of the effect itself. */
+  /** Wall clock of the effect's own start, where it was observed. */
   startedAt?: number;
+  /** Wall clock of the effect's own end, where it was observed. */
   endedAt?: number;
+  /** Milliseconds that the effect took, measured monotonic. */
   durationMs?: number;
+  /** Details for people and machines: exit code, signal, survivors, how it was proven. */
   details?: Json;
 }
 
@@ -133,7 +155,9 @@ export type Proof =
 
 /** What a tool may use while it runs. */
 export interface ToolRun {
+  /** Where it takes place. */
   readonly place: OperationPlace;
+  /** The exact arguments, parsed; not yet checked. */
   readonly args: Json;
   /** Aborted when the effect shall stop; the tool then ends it and tells its real end. */
   readonly signal: AbortSignal;
@@ -148,6 +172,7 @@ export interface ToolRun {
 
 /** Something a model may ask for. */
 export interface Tool extends ToolDescription {
+  /** What it may do to the world, which decides what recovery does. */
   readonly effect: EffectClass;
   /** The capability that policy must permit. */
   readonly capability: string;
@@ -164,7 +189,8 @@ export interface Tool extends ToolDescription {
   perform(run: ToolRun, evidence: Evidence): Promise<EffectResult>;
   /**
    * After a death: what happened? Never executes the effect; may go on waiting for one that still runs, and must make
-   * `not_executed` final (nothing that is still under way may execute it later).
+   * `not_executed` final (nothing that is still under way may execute it later). May reject where the system lacks
+   * something that may be there later (`isExhausted`): it is asked again then; any other rejection proves nothing.
    */
   prove(run: ToolRun, evidence: Evidence): Promise<Proof>;
   /**
@@ -176,12 +202,16 @@ export interface Tool extends ToolDescription {
 
 /** A built-in agent, ready to work: one model and its tools. */
 export interface Agent {
+  /** Its name, as `builtin`. */
   readonly name: string;
+  /** What answers. */
   readonly model: Model;
+  /** What it may do, as far as policy permits. */
   readonly tools: readonly Tool[];
   /** Replaces known secrets in text that is about to be stored or shown. */
   redact(text: string): string;
   /** Does the same with text that comes in pieces: holds back what may be the start of a secret. */
   maskStream(): { push(piece: string): string; end(): string };
+  /** Lets go of everything that it holds. Resolves; nothing is called on it afterwards. */
   close(): Promise<void>;
 }

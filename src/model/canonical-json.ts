@@ -1,17 +1,12 @@
-import type { Json } from "./values.ts";
-
-/** One text for equal values: members sorted by code unit, absent ones left out. What hashes are taken of. */
+/**
+ * One text for equal values, whatever the order of their members: members sorted by code unit, absent ones left out, no
+ * space. What hashes are taken of. `value` must be JSON, but for members that are undefined.
+ */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(sorted(value as Json));
-}
-
-function sorted(value: Json): Json {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  const names = Object.keys(value).toSorted();
-  const entries = names.flatMap((name) => {
-    const member = value[name];
-    return member === undefined ? [] : [[name, sorted(member)] as const];
-  });
-  return Object.fromEntries(entries);
+  if (Array.isArray(value)) return `[${value.map((element) => canonicalJson(element)).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  // Written member by member: an object keeps names that are numbers in an order of its own.
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  members.sort(([left], [right]) => (left < right ? -1 : 1));
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(",")}}`;
 }

@@ -1,13 +1,16 @@
 import type { Fact, OpaqueFact } from "./facts.ts";
 
-/** One line of a log: facts that became durable together. One shape for file, stream, bundle and screen. */
+/** One line of a log: facts that became durable together. A9 One shape for file, stream, bundle and screen. */
 export interface Commit {
+  /** Version of the format. */
   readonly v: number;
+  /** Id of the session whose file it stands in. */
   readonly ses: string;
   /** Position in its file, from 0. */
   readonly seq: number;
+  /** How often the right to write the file had been taken. */
   readonly epoch: number;
-  /** Wall clock in milliseconds. */
+  /** Wall clock in milliseconds since 1970. */
   readonly at: number;
   /** Trajectory rows of all accepted lines before this one, bases included. */
   readonly rec: number;
@@ -17,8 +20,11 @@ export interface Commit {
   readonly msgs: number;
   /** Byte offset of the newest accepted line before this one that holds a `row` fact. */
   readonly row: number;
+  /** What happened, in this order; at least one. */
   readonly facts: readonly (Fact | OpaqueFact)[];
+  /** The sum of the line before; of line 0, that of the last inherited line or 32 zeros. */
   readonly prev: string;
+  /** The first 128 bits of SHA-256 over the line's bytes before it: 32 hex digits. */
   readonly sum: string;
 }
 

@@ -4,3 +4,8 @@ import { HoldfastError } from "./errors.ts";
 export function corruption(what: string): HoldfastError {
   return new HoldfastError("log_damaged", `the log contradicts itself: ${what}`);
 }
+
+/** The same of a queue. */
+export function queueCorruption(what: string): HoldfastError {
+  return new HoldfastError("queue_damaged", `the queue contradicts itself: ${what}`);
+}

@@ -36,7 +36,10 @@ export function defaultPolicy(
   };
 }
 
-/** What the definition asks for and the policy permits, sorted; and what is required but not permitted. */
+/**
+ * What the definition asks for and the policy permits, sorted; and what is required but not permitted. `exec` needs the
+ * shell to be allowed, a tool of an MCP server (`mcp__server__tool`) MCP; what is denied anywhere is denied.
+ */
 export function effectiveCapabilities(
   definition: AgentDefinition,
   policy: Policy,
@@ -45,6 +48,7 @@ export function effectiveCapabilities(
     !policy.deniedCapabilities.includes(capability) &&
     (policy.allowedCapabilities?.includes(capability) ?? true) &&
     (capability !== "exec" || policy.allowShell) &&
+    (!capability.startsWith("mcp__") || policy.allowMcp) &&
     policy.approvals[capability] !== "deny";
   const { required, optional } = definition.spec.capabilities;
   const effective = [...new Set([...required, ...optional])].filter(permitted).toSorted();

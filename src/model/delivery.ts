@@ -1,4 +1,4 @@
-import { corruption } from "./corruption.ts";
+import { queueCorruption } from "./corruption.ts";
 import type { Commit } from "./commit.ts";
 import type { Fact } from "./facts.ts";
 import { isKnownKind } from "./facts.ts";
@@ -64,13 +64,13 @@ function applyFact(queue: QueueState, fact: Fact, at: number): void {
   switch (fact.kind) {
     case "delivery.admitted":
       if (queue.deliveries.has(fact.delivery))
-        throw corruption(`delivery ${fact.delivery} is admitted twice`);
+        throw queueCorruption(`delivery ${fact.delivery} is admitted twice`);
       queue.deliveries.set(fact.delivery, admitted(fact, at));
       queue.order.push(fact.delivery);
       return;
     case "delivery.moved": {
       const from = queue.order.indexOf(fact.delivery);
-      if (from === -1) throw corruption(`delivery ${fact.delivery} was never admitted`);
+      if (from === -1) throw queueCorruption(`delivery ${fact.delivery} was never admitted`);
       queue.order.splice(from, 1);
       const to = fact.before === undefined ? -1 : queue.order.indexOf(fact.before);
       queue.order.splice(to === -1 ? queue.order.length : to, 0, fact.delivery);
@@ -87,7 +87,7 @@ function applyFact(queue: QueueState, fact: Fact, at: number): void {
       return;
     case "request.answered": {
       const request = queue.requests.get(fact.request);
-      if (request === undefined) throw corruption(`request ${fact.request} was never made`);
+      if (request === undefined) throw queueCorruption(`request ${fact.request} was never made`);
       queue.requests.set(fact.request, { ...request, answered: true });
       return;
     }
@@ -99,7 +99,7 @@ function applyFact(queue: QueueState, fact: Fact, at: number): void {
     case "delivery.unblocked":
     case "delivery.removed": {
       const state = queue.deliveries.get(fact.delivery);
-      if (state === undefined) throw corruption(`delivery ${fact.delivery} was never admitted`);
+      if (state === undefined) throw queueCorruption(`delivery ${fact.delivery} was never admitted`);
       queue.deliveries.set(fact.delivery, evolveDelivery(state, fact));
       return;
     }
@@ -120,7 +120,7 @@ export type DeliveryFact = Extract<
 export function evolveDelivery(state: DeliveryState, fact: DeliveryFact): DeliveryState {
   const from = allowedFrom[fact.kind];
   if (!from.includes(state.at))
-    throw corruption(`${fact.kind} of delivery ${state.delivery}, which is ${state.at}`);
+    throw queueCorruption(`${fact.kind} of delivery ${state.delivery}, which is ${state.at}`);
   switch (fact.kind) {
     case "delivery.edited":
       return { ...state, text: fact.text, blob: fact.blob };

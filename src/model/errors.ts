@@ -165,9 +165,12 @@ export class HoldfastError extends Error {
   }
 }
 
-/** True for a {@link HoldfastError} with one of the given codes. Judges by code, so it holds across bundles. */
+/** True for a {@link HoldfastError} with one of the given codes, or any. Judges by name and code, so it holds across bundles. */
 export function isHoldfastError(error: unknown, ...codes: ErrorCode[]): error is HoldfastError {
-  return error instanceof HoldfastError && (codes.length === 0 || codes.includes(error.code));
+  if (typeof error !== "object" || error === null) return false;
+  const { name, code } = error as { name?: unknown; code?: unknown };
+  if (name !== "HoldfastError" || typeof code !== "string" || !Object.hasOwn(errorTable, code)) return false;
+  return codes.length === 0 || codes.includes(code as ErrorCode);
 }
 
 /** The process's exit code for an error of any kind. */

@@ -107,8 +107,9 @@ export function faultOfFact(value: unknown): string | undefined {
   return `${kind}: ${issue?.path.join(".") ?? ""} ${issue?.message ?? "does not fit"}`;
 }
 
+/** Objects put names that are numbers before all others, wherever they stood in the text. */
 function firstNameOf(value: object): string | undefined {
-  for (const name in value) return name;
+  for (const name in value) if (!/^\d+$/.test(name)) return name;
   return undefined;
 }
 

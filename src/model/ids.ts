@@ -14,16 +14,19 @@ export function isId(prefix: IdPrefix, text: string): boolean {
   return patterns.get(prefix)?.test(text) === true;
 }
 
-/** Builds an id from wall-clock milliseconds (48 bits) and 10 random bytes. */
+const timeMax = 2 ** 48 - 1;
+
+/** Builds an id from wall-clock milliseconds and 10 random bytes. Ids of a later millisecond sort after earlier ones. */
 export function makeId(prefix: IdPrefix, atMs: number, random: Uint8Array): string {
-  let value = BigInt(atMs);
+  // A clock set before 1970 must still give an id.
+  let value = BigInt(Math.min(Math.max(0, Math.floor(atMs)), timeMax));
   for (let index = 0; index < 10; index++) value = (value << 8n) | BigInt(random[index] ?? 0);
   let body = "";
   for (let shift = 125n; shift >= 0n; shift -= 5n) body += alphabet[Number((value >> shift) & 31n)];
   return `${prefix}_${body}`;
 }
 
-/** The wall-clock milliseconds in an id. */
+/** The wall-clock milliseconds in an id that {@link isId} accepts. */
 export function timeOfId(id: string): number {
   const body = id.slice(id.indexOf("_") + 1);
   let value = 0;

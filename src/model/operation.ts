@@ -10,7 +10,8 @@ import type { BlobRef, EffectClass, Json, Outcome } from "./values.ts";
  *       └──→ known (denied, canceled, never started)
  *
  * O1 A known outcome stays: nothing leads out of `known` but `settled`.
- * O2 A start is recorded once: an operation is never started again; a new one that names it is.
+ * O2 A start is recorded once: an operation is never started again; a new one that names it is, where it provably did
+ *    not happen.
  *
  *     X R op.asked     in one line with the assistant's message        R = durable, E = effect, X = may die here
  *     X R op.started
@@ -125,7 +126,7 @@ function asked(
   replaced: OperationState | undefined,
 ): OperationState {
   const { operation, run, turn, tool, effect } = fact;
-  if (fact.replaces !== undefined && replaced?.at !== "known") {
+  if (fact.replaces !== undefined && !isReplaceable(replaced)) {
     throw corruption(
       `operation ${operation} replaces ${fact.replaces}, which is ${replaced?.at ?? "not there"}`,
     );
@@ -142,6 +143,11 @@ function asked(
     redacted: fact.redacted ?? false,
     askedAt: at,
   };
+}
+
+/** Only what provably did not happen may be done by another. */
+function isReplaceable(replaced: OperationState | undefined): boolean {
+  return replaced?.at === "known" && replaced.result.outcome === "not_executed";
 }
 
 function resultOf(fact: OperationKnown, at: number): Result {

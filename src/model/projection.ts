@@ -56,6 +56,8 @@ export function projectPrompt(state: SessionState, payloads: Payloads): PromptMe
     const parts = message.parts.flatMap((part) =>
       promptPart(part, { callIds, raw: state.rawArgs }, payloads),
     );
+    // Somebody said something here, and providers want turns to alternate.
+    if (parts.length === 0 && message.role === "user") parts.push({ type: "text", text: "(empty message)" });
     if (parts.length === 0) continue;
     prompt.push({ role: message.role, parts });
     waiting = callsOf(message);
@@ -66,7 +68,19 @@ export function projectPrompt(state: SessionState, payloads: Payloads): PromptMe
 
 function callsOf(message: Message): Map<string, string> {
   const calls = message.parts.flatMap((part) => (part.type === "tool_call" ? [part] : []));
-  return new Map(calls.map((part) => [part.operation, part.tool]));
+  return new Map(calls.map((part) => [part.operation, sendableName(part.tool)]));
+}
+
+/** A model may call what no tool can be named, and providers refuse a conversation that repeats it. */
+function sendableName(tool: string): string {
+  const name = tool.replaceAll(/[^\w-]/g, "_").slice(0, 64);
+  return name === "" ? "_" : name;
+}
+
+/** Half a character, written as an escape: no provider takes it back, though any JSON reader does. */
+function hasLoneSurrogate(jsonText: string): boolean {
+  const rest = jsonText.replaceAll(/\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}/g, "");
+  return /\\u[dD][89a-fA-F]/.test(rest);
 }
 
 /** The provider's ids where they are unique and harmless, else ours. */
@@ -95,13 +109,13 @@ function promptPart(part: Part, view: View, payloads: Payloads): PromptPart[] {
   switch (part.type) {
     case "text": {
       const text = textOf(part, payloads);
-      return text === "" ? [] : [{ type: "text", text, ...metadataOf(part, payloads) }];
+      return isBlank(text) ? [] : [{ type: "text", text, ...metadataOf(part, payloads) }];
     }
     case "context":
     case "mail":
     case "notice": {
       const text = textOf(part, payloads);
-      return text === "" ? [] : [{ type: "text", text }];
+      return isBlank(text) ? [] : [{ type: "text", text }];
     }
     case "reasoning": {
       const text = textOf(part, payloads);
@@ -119,12 +133,19 @@ function promptPart(part: Part, view: View, payloads: Payloads): PromptPart[] {
       const args =
         part.argsBlob === undefined ? (part.args ?? {}) : (JSON.parse(payloads.text(part.argsBlob)) as Json);
       const raw = view.raw.get(part.operation);
-      const argsText = raw === undefined ? {} : { argsText: textOf(raw, payloads) };
-      return [{ type: "tool_call", call, tool: part.tool, args, ...argsText, ...metadataOf(part, payloads) }];
+      const text = raw === undefined ? undefined : textOf(raw, payloads);
+      const argsText = text === undefined || hasLoneSurrogate(text) ? {} : { argsText: text };
+      const tool = sendableName(part.tool);
+      return [{ type: "tool_call", call, tool, args, ...argsText, ...metadataOf(part, payloads) }];
     }
     case "tool_result":
       return [];
   }
+}
+
+/** Providers refuse a text of white space like an empty one. */
+function isBlank(text: string): boolean {
+  return text.trim() === "";
 }
 
 function textOf(part: { text?: string | undefined; blob?: BlobRef | undefined }, payloads: Payloads): string {
@@ -154,7 +175,7 @@ function resultPart(
   waiting.delete(part.operation);
   const output = part.outputBlob === undefined ? (part.output ?? "") : payloads.text(part.outputBlob);
   const isError = part.outcome !== "ok";
-  return [{ type: "tool_result", call, tool, output: output === "" ? "(no output)" : output, isError }];
+  return [{ type: "tool_result", call, tool, output: isBlank(output) ? "(no output)" : output, isError }];
 }
 
 function missingResult(

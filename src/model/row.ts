@@ -5,7 +5,7 @@ export function evolveRow(row: Row, fact: Fact | OpaqueFact): Row {
   const known = fact as Fact;
   switch (known.kind) {
     case "message":
-      return row.title === "" && known.role === "user" ? { ...row, title: titleOf(known) } : row;
+      return awaitsTitle(row) && known.role === "user" ? { ...row, title: titleOf(known) } : row;
     case "session.changed":
       return {
         ...row,
@@ -39,20 +39,43 @@ export function evolveRow(row: Row, fact: Fact | OpaqueFact): Row {
   }
 }
 
+/** What a person gave stays, also where it is no title at all. */
+function awaitsTitle(row: Row): boolean {
+  return row.title === "" && row.titleBy === "auto";
+}
+
 const titleLengthMax = 80;
 
-/** A title from the first message: its first line that says something, cut at a word. */
+/** A title from a message: its first line that shows something, cut at a word; "" where none does. */
 export function titleOf(message: Pick<Message, "parts">): string {
-  const text = message.parts.map((part) => (part.type === "text" ? (part.text ?? "") : "")).join("\n");
-  const line = text.split("\n").find((one) => one.trim() !== "") ?? "";
-  // Control characters would let a task rewrite the terminal of whoever lists.
+  for (const part of message.parts) {
+    if (part.type !== "text") continue;
+    for (const line of (part.text ?? "").split("\n")) {
+      const title = cleanLine(line);
+      if (title !== "") return cutAtWord(title);
+    }
+  }
+  return "";
+}
+
+/**
+ * A line without what would let a task rewrite, turn around or hide in the terminal of whoever lists. Joiners stay: they
+ * make one sign of several, and shape words.
+ */
+function cleanLine(line: string): string {
   const clean = line
-    .replaceAll(/[\p{Cc}\p{Cf}]/gu, " ")
-    .replaceAll(/\s+/g, " ")
+    .replaceAll(/(?![\u200c\u200d])\p{Cf}/gu, "")
+    .replaceAll(/[\p{Cc}\s]+/gu, " ")
     .trim();
-  const characters = Array.from(clean);
-  if (characters.length <= titleLengthMax) return clean;
-  const cut = characters.slice(0, titleLengthMax - 1).join("");
-  const space = cut.lastIndexOf(" ");
-  return `${space > titleLengthMax / 2 ? cut.slice(0, space) : cut}…`;
+  return /[^\s\u200c\u200d]/u.test(clean) ? clean : "";
+}
+
+function cutAtWord(title: string): string {
+  const characters = Array.from(title);
+  if (characters.length <= titleLengthMax) return title;
+  const head = characters.slice(0, titleLengthMax).join("");
+  const space = head.lastIndexOf(" ");
+  const words =
+    space > titleLengthMax / 2 ? head.slice(0, space) : characters.slice(0, titleLengthMax - 1).join("");
+  return `${words.replace(/[\u200c\u200d]+$/u, "")}…`;
 }

@@ -48,13 +48,13 @@ export type Outcome = z.infer<typeof Outcome>;
 export const EffectClass = z.enum(["pure", "checked", "supervised", "keyed", "opaque"]);
 export type EffectClass = z.infer<typeof EffectClass>;
 
-/** Adds what a further call used; unknown members make the sum a lower bound. */
+/** Adds what a further call used; where its input or output is unknown, the sum becomes a lower bound. */
 export function addUsage(total: Usage, call: Usage | undefined): Usage {
   if (call === undefined) return { ...total, lowerBound: true };
   const sum: Usage = { ...total };
   for (const key of ["input", "output", "cachedInput", "reasoning"] as const) {
     if (call[key] !== undefined) sum[key] = (total[key] ?? 0) + call[key];
   }
-  if (call.lowerBound) sum.lowerBound = true;
+  if (call.lowerBound || call.input === undefined || call.output === undefined) sum.lowerBound = true;
   return sum;
 }

@@ -9,10 +9,15 @@ import type { BlobRef, EffectClass, Json, Outcome, Usage } from "./values.ts";
 
 /** One run in a list. */
 export interface RunSummary {
+  /** Id of the run. */
   run: string;
+  /** What it is doing, or how it ended. */
   status: RunStatus;
+  /** Processes that picked it up. */
   attempts: number;
+  /** When its task became a run, in milliseconds since 1970. */
   createdAt: number;
+  /** When it ended; absent while it is open. */
   endedAt?: number;
 }
 
@@ -21,46 +26,75 @@ export type RunStatus = RunState["at"] | "interrupted";
 
 /** One operation of a run. */
 export interface OperationView {
+  /** Id of the operation. */
   id: string;
+  /** The tool's name. */
   tool: string;
+  /** The arguments as they are recorded; `{blob}` where they are too long for that. */
   args: Json;
+  /** What the tool may do to the world. */
   effect: EffectClass;
+  /** How far it is. */
   state: OperationState["at"];
+  /** How it ended; absent until that is known. */
   outcome?: Outcome;
+  /** What the model reads. */
   output?: string;
+  /** What the model reads, where it is too long to stand here. */
   outputBlob?: BlobRef;
+  /** When it started, in milliseconds since 1970. */
   startedAt?: number;
+  /** When it ended. */
   endedAt?: number;
   /** What was recorded before the effect started, and, where its outcome is unknown, all that was found. */
   evidence?: Json;
   /** Why the outcome is unknown. */
   reason?: string;
+  /** Who said what happened, when, and how they know; absent where nobody had to. */
   resolution?: { by: string; at: number; evidence?: string };
 }
 
 /** One run, whole. */
 export interface RunView extends RunSummary {
+  /** Id of the session. */
   session: string;
+  /** Model answers, over all attempts. */
   turns: number;
+  /** Tokens of all its model calls. */
   usage: Usage;
+  /** The final answer of a completed run, at most 32 KiB of it. */
   text?: string;
+  /** Why it did not complete, or does not go on. */
   error?: string;
+  /** Its operations, oldest first. */
   operations: OperationView[];
 }
 
 /** One session in a list. */
 export interface SessionRow {
+  /** Id of the session. */
   id: string;
+  /** What people call it; "" before there is a title. */
   title: string;
+  /** Name of the agent that answers. */
   agent: string;
+  /** The model that answers, as `provider/model`. */
   model?: string;
+  /** Absolute path of the workspace's root. */
   workspace: string;
+  /** When it was made, in milliseconds since 1970. */
   createdAt: number;
+  /** When its log last grew. */
   updatedAt: number;
+  /** True where a process holds it. */
   active: boolean;
+  /** True where lists hide it unless asked. */
   archived: boolean;
+  /** True where lists show it before the others. */
   pinned: boolean;
+  /** How many messages are visible. */
   messages: number;
+  /** Id of the parent session, where it is a branch. */
   parent?: string;
   /** Set where the log is damaged: why and where. */
   damaged?: string;
@@ -112,14 +146,17 @@ export function viewRun(state: SessionState, run: RunState, active: boolean): Ru
     usage,
     ...text,
     ...(error !== undefined && { error }),
-    operations: operations.map((operation) => viewOperation(operation, args.get(operation.origin) ?? {})),
+    operations: operations.map((operation) =>
+      viewOperation(operation, args.get(operation.origin) ?? startedArgs(operation)),
+    ),
   };
 }
 
 function errorOf(run: RunState): string | undefined {
   if (run.at === "suspended") return run.error ?? run.reason;
   if (run.at !== "failed" && run.at !== "canceled") return undefined;
-  return [run.reason, run.text].filter((part) => part !== undefined && part !== "").join(": ");
+  const words = [run.reason, run.text].filter((part) => part !== undefined && part !== "");
+  return words.length === 0 ? undefined : words.join(": ");
 }
 
 /** The arguments that the model gave, by operation; what stands in a blob is named. */
@@ -128,10 +165,19 @@ function argsByOperation(state: SessionState): Map<string, Json> {
   for (const { message } of state.messages) {
     for (const part of message.parts) {
       if (part.type === "tool_call")
-        args.set(part.operation, part.args ?? { blob: part.argsBlob?.sha256 ?? "" });
+        args.set(
+          part.operation,
+          part.args ?? (part.argsBlob === undefined ? {} : { blob: part.argsBlob.sha256 }),
+        );
     }
   }
   return args;
+}
+
+/** A call whose message is not visible any more still tells what it was started with. */
+function startedArgs(operation: OperationState): Json {
+  if (operation.at === "asked") return {};
+  return operation.args ?? (operation.argsBlob === undefined ? {} : { blob: operation.argsBlob.sha256 });
 }
 
 function viewOperation(operation: OperationState, args: Json): OperationView {

@@ -1,11 +1,10 @@
 import type { Disk, DiskFile } from "../host/index.ts";
-import { DiskError, equalBytes, isDiskError } from "../host/index.ts";
+import { DiskError, equalBytes, isDiskError, readAt } from "../host/index.ts";
 import type { Commit } from "../model/commit.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { Fact, OpaqueFact } from "../model/facts.ts";
 import { advance, judge } from "./chain.ts";
 import type { CounterFold, LineCounters } from "./counters.ts";
-import { readAt } from "./files.ts";
 import { encodeLine, raisesEpoch, readEnvelope } from "./line.ts";
 import { commitOf, parseFacts } from "./read-facts.ts";
 import type { Remainder, ScannedLine, ScanState } from "./scan.ts";
@@ -77,8 +76,6 @@ export class Appender {
   #closed = false;
   /** False until this process has synced all that the file holds. */
   #synced = false;
-  /** True while a note may stand that bytes are unsure which are gone by now. */
-  #noted = false;
 
   constructor(options: AppenderOptions) {
     this.#options = options;
@@ -109,7 +106,8 @@ export class Appender {
   /** Ends the writer when what was asked before is done. */
   close(): Promise<void> {
     return this.#enqueue(async () => {
-      const { file, scan } = this.#options;
+      const { file, scan, unsure } = this.#options;
+      if (this.#ended === undefined) await settleQuietly(unsure);
       this.#end(new HoldfastError("internal", `session ${scan.session} was let go by this process`));
       if (this.#closed) return;
       this.#closed = true;
@@ -133,7 +131,8 @@ export class Appender {
   ): Promise<Appended> {
     const { file } = this.#options;
     const line = this.#encode(facts, envelope);
-    await this.#clearNote();
+    // P3. A note that outlives its bytes would close the session for whoever comes next.
+    await onStorage(file.path, () => this.#options.unsure.settle());
     await this.#syncOthers();
     const offset = this.#options.scan.end;
     await this.#writeAndSync(line.bytes, offset);
@@ -156,17 +155,13 @@ export class Appender {
     if (envelope === undefined) throw unwritable(`a line of ${bytes.length} bytes does not verify`);
     const parsed = parseFacts(bytes, envelope);
     if ("fault" in parsed) throw unwritable(parsed.fault);
-    if (judge(scan.head, scan.sums, envelope, raisesEpoch(bytes, envelope)) !== "accepted") {
-      throw unwritable(`epoch ${line.epoch} does not follow ${scan.head.epoch}`);
+    const raises = raisesEpoch(bytes, envelope);
+    if (judge(scan.head, scan.sums, envelope, raises) !== "accepted") {
+      // Two who take the lease at once, if locks fail them, count to the same epoch: the first one has it.
+      if (raises) throw this.#end(fenced(scan.session, `epoch ${scan.head.epoch} has begun already`));
+      throw unwritable(`epoch ${line.epoch} is not ${scan.head.epoch}`);
     }
     return { bytes, commit: commitOf(envelope, parsed.facts) };
-  }
-
-  /** P3. A note that outlives its bytes would close the session for whoever comes next. */
-  async #clearNote(): Promise<void> {
-    if (!this.#noted) return;
-    await onStorage(this.#options.guard.path, () => this.#options.unsure.clear());
-    this.#noted = false;
   }
 
   /** P1. A failure here may have lost a line that somebody else wrote: it may be shown already, so it cannot be cut. */
@@ -201,7 +196,6 @@ export class Appender {
     failure: { written: number | undefined; error: unknown },
   ): Promise<HoldfastError> {
     const { disk, file, guard, scan, unsure } = this.#options;
-    this.#noted = true;
     await unsure.note(size);
     let written: number;
     try {
@@ -213,22 +207,13 @@ export class Appender {
     const taken = await takeBack({ disk, path: file.path, size, bytes: ours, guard });
     switch (taken.state) {
       case "gone":
-        return await this.#undone(failure.error);
+        await unsure.gone();
+        return storageError(failure.error, file.path);
       case "foreign":
         return this.#end(fenced(scan.session, "something else stands where our line was written"));
       case "unsure":
         return this.#end(durabilityUnknown(scan.session, taken.cause));
     }
-  }
-
-  async #undone(error: unknown): Promise<HoldfastError> {
-    try {
-      await this.#clearNote();
-    } catch (cause) {
-      // It is tried again before the next line is written; until then the line's own failure is what matters.
-      if (!(cause instanceof HoldfastError)) throw cause;
-    }
-    return storageError(error, this.#options.file.path);
   }
 
   /** True where the file holds exactly what we knew and our bytes, and the path still names it. */
@@ -323,6 +308,15 @@ export class Appender {
   #end(error: HoldfastError): HoldfastError {
     this.#ended ??= error;
     return this.#ended;
+  }
+}
+
+/** The last try of this writer; whoever comes next is told what stands then. */
+async function settleQuietly(unsure: UnsureBytes): Promise<void> {
+  try {
+    await unsure.settle();
+  } catch (error) {
+    if (!isDiskError(error)) throw error;
   }
 }
 

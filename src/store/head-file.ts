@@ -39,7 +39,7 @@ export function encodeHead(record: HeadRecord): Uint8Array {
 }
 
 /** The record in these bytes, or undefined where they say nothing. */
-export function decodeHead(bytes: Uint8Array, session: string): HeadRecord | undefined {
+function decodeHead(bytes: Uint8Array, session: string): HeadRecord | undefined {
   if (bytes.length !== headFileBytes || !isUtf8(bytes)) return undefined;
   const match = /^(\{.*),"own":"([0-9a-f]{32})"\} *\n$/.exec(utf8Text(bytes));
   if (match === null) return undefined;

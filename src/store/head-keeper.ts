@@ -13,6 +13,15 @@ const pauseMs = 2;
 /** A boot's or a mount's name as it stands in `head`, which has room for no more. */
 const placeCharactersMax = 40;
 
+/** What this process knows of a write of its own that failed. */
+interface FailedWrite {
+  readonly note: UnsureNote;
+  /** The file that it was written to, where that is known; a repair puts another one in its place. */
+  readonly inode: string | undefined;
+  /** True when the bytes are gone, so that the note must go as well. */
+  readonly isGone: boolean;
+}
+
 /**
  * Keeps a session's `head`: where the log ended, and which bytes are unsure after a failed write. The log's holder and
  * the queue's appenders change it under different locks, so each change is made under a lock of its own: on a full disk
@@ -21,6 +30,8 @@ const placeCharactersMax = 40;
 export class HeadKeeper {
   readonly #host: Host;
   readonly #folder: SessionFolder;
+  /** A disk that fails may not take the note either: then at least this process must not forget. */
+  readonly #failed = new Map<UnsureNote["file"], FailedWrite>();
 
   constructor(host: Host, folder: SessionFolder) {
     this.#host = host;
@@ -37,6 +48,12 @@ export class HeadKeeper {
     record: HeadRecord | undefined,
     file: UnsureNote["file"],
   ): Promise<UnsureNote | undefined> {
+    const failed = this.#failed.get(file);
+    if (failed !== undefined) {
+      if (failed.isGone) return undefined;
+      if (failed.inode === undefined || (await this.#inodeOf(file)) === failed.inode) return failed.note;
+      this.#failed.delete(file);
+    }
     const note = record?.unsure?.find((one) => one.file === file);
     if (note === undefined) return undefined;
     const { boot, mount } = await this.#here();
@@ -57,7 +74,11 @@ export class HeadKeeper {
 
   /** Where the writers of one file note that bytes are unsure. */
   unsureBytes(file: UnsureNote["file"]): UnsureBytes {
-    return { note: (size) => this.#note(file, size), clear: () => this.#clear(file) };
+    return {
+      note: (size) => this.#note(file, size),
+      gone: () => this.#gone(file),
+      settle: () => this.#settle(file),
+    };
   }
 
   /** Records a clean end of the log. Rejects with a DiskError, by which nothing but evidence is lost. */
@@ -73,24 +94,38 @@ export class HeadKeeper {
   }
 
   async #note(file: UnsureNote["file"], size: number): Promise<void> {
-    try {
-      const here = await this.#here();
-      await this.#change((found = this.#nothing()) => {
-        const others = (found.unsure ?? []).filter((one) => one.file !== file);
-        return { ...found, unsure: [...others, { file, size, ...here }] };
-      });
-    } catch (error) {
-      // The disk fails already; the writer that asked for the note goes on only where the bytes can be cut.
-      if (!isDiskError(error)) throw error;
-    }
+    const failed: FailedWrite = { note: this.#noteOf(file, size), inode: undefined, isGone: false };
+    this.#failed.set(file, failed);
+    await quietly(async () => {
+      const note = { ...failed.note, ...(await this.#here()) };
+      this.#failed.set(file, { ...failed, note, inode: await this.#inodeOf(file) });
+      await this.#change((found = this.#nothing()) => ({ ...found, unsure: [...others(found, file), note] }));
+    });
   }
 
-  async #clear(file: UnsureNote["file"]): Promise<void> {
-    await this.#change((found) => {
-      const notes = found?.unsure ?? [];
-      const others = notes.filter((one) => one.file !== file);
-      return found === undefined || others.length === notes.length ? undefined : { ...found, unsure: others };
-    });
+  /** Also for a note of another process, whose bytes a repair has put in safety. */
+  async #gone(file: UnsureNote["file"]): Promise<void> {
+    const failed = this.#failed.get(file) ?? { note: this.#noteOf(file, 0), inode: undefined };
+    this.#failed.set(file, { ...failed, isGone: true });
+    await quietly(() => this.#settle(file));
+  }
+
+  async #settle(file: UnsureNote["file"]): Promise<void> {
+    if (this.#failed.get(file)?.isGone !== true) return;
+    await this.#change((found) =>
+      found === undefined || others(found, file).length === (found.unsure ?? []).length
+        ? undefined
+        : { ...found, unsure: others(found, file) },
+    );
+    this.#failed.delete(file);
+  }
+
+  #noteOf(file: UnsureNote["file"], size: number): UnsureNote {
+    return { file, size, boot: short(this.#host.processes.self.bootId), mount: "" };
+  }
+
+  async #inodeOf(file: UnsureNote["file"]): Promise<string | undefined> {
+    return (await this.#host.disk.stat(this.#folder[file]))?.inode;
   }
 
   async #change(change: (found: HeadRecord | undefined) => HeadRecord | undefined): Promise<void> {
@@ -128,6 +163,19 @@ export class HeadKeeper {
   async #here(): Promise<{ boot: string; mount: string }> {
     const { mountId } = await this.#host.disk.fileSystem(this.#folder.root);
     return { boot: short(this.#host.processes.self.bootId), mount: short(mountId) };
+  }
+}
+
+function others(record: HeadRecord, file: UnsureNote["file"]): UnsureNote[] {
+  return (record.unsure ?? []).filter((one) => one.file !== file);
+}
+
+/** The disk fails already; what could not be written is remembered, and tried again before the next write. */
+async function quietly(effects: () => Promise<void>): Promise<void> {
+  try {
+    await effects();
+  } catch (error) {
+    if (!isDiskError(error)) throw error;
   }
 }
 

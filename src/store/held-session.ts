@@ -15,7 +15,7 @@ import { Appender } from "./appender.ts";
 import type { Blobs } from "./blobs.ts";
 import { findMessage } from "./find-message.ts";
 import type { HeadRecord } from "./head-file.ts";
-import { HeadKeeper } from "./head-keeper.ts";
+import type { HeadKeeper } from "./head-keeper.ts";
 import { judgeEnd } from "./judge-end.ts";
 import type { Lease } from "./lease.ts";
 import { releaseLease, requireFolder, takeLease } from "./lease.ts";
@@ -88,6 +88,7 @@ export interface SessionPlace {
   readonly host: Host;
   readonly folder: SessionFolder;
   readonly recoveryDirectory: string;
+  readonly keeper: HeadKeeper;
   readonly turns: AppendTurns;
   readonly blobs: Blobs;
   source(): Promise<HistorySource>;
@@ -113,7 +114,6 @@ interface Opening {
   readonly place: SessionPlace;
   readonly options: TakeOptions;
   readonly lease: Lease;
-  readonly keeper: HeadKeeper;
   readonly source: HistorySource;
   readonly history: History;
   readonly head: HeadRecord | undefined;
@@ -121,8 +121,7 @@ interface Opening {
 }
 
 async function openHeld(place: SessionPlace, options: TakeOptions, lease: Lease): Promise<HeldSession> {
-  const { host, folder } = place;
-  const keeper = new HeadKeeper(host, folder);
+  const { host, folder, keeper } = place;
   const head = await keeper.read();
   await keeper.refuseUnsure(head, "log");
   const watched = watchHistory(options.visit);
@@ -144,14 +143,14 @@ async function openHeld(place: SessionPlace, options: TakeOptions, lease: Lease)
     recoveryDirectory: place.recoveryDirectory,
   });
   const repairs = [...(options.repaired ?? []), ...(repaired === undefined ? [] : [repaired])];
-  const opening = { place, options, lease, keeper, source, history, head, watched };
+  const opening = { place, options, lease, source, history, head, watched };
   return await raiseEpoch(opening, [...repairs, ...rollback]);
 }
 
 /** Opens the log for append and writes the first line of a new epoch, with `facts` about what was found. */
 async function raiseEpoch(opening: Opening, facts: readonly Fact[]): Promise<HeldSession> {
-  const { place, options, lease, keeper, source, history, watched } = opening;
-  const { host, folder } = place;
+  const { place, options, lease, source, history, watched } = opening;
+  const { host, folder, keeper } = place;
   // Whoever made the session may have died before its name was durable; a second line says that it is.
   if (history.scan.head.seq <= 0) await host.disk.syncDirectory(dirname(folder.root));
   const file = await host.disk.open(folder.log, "append");
@@ -178,7 +177,7 @@ async function raiseEpoch(opening: Opening, facts: readonly Fact[]): Promise<Hel
     const line = [raised, ...movedFact(watched.store(), options), ...facts];
     await appender.append(line, { epoch, at: host.clock.now() });
     if (facts.some((fact) => fact.kind === "rollback.accepted")) await recordEnd(keeper, appender);
-    return heldSession({ place, options, lease, appender, keeper, raised, epoch });
+    return heldSession({ place, options, lease, appender, raised, epoch });
   } catch (error) {
     await appender.close();
     throw error;
@@ -233,9 +232,11 @@ function noteMessage(known: Set<string>, facts: readonly (Fact | OpaqueFact)[]):
 function epochRaised(host: Host, options: TakeOptions): EpochRaised {
   const { pid, host: name, bootId, startTime } = host.processes.self;
   const { store, device } = options.identity;
-  const socket = options.socket && { socket: options.socket.path, nonce: options.socket.nonce };
-  const { version } = options;
-  return { kind: "epoch.raised", store, device, host: name, bootId, pid, startTime, version, ...socket };
+  const { version, socket } = options;
+  // Never twice the same line: of two who take the lease at once, if locks fail them, only one may find its own.
+  const nonce = socket?.nonce ?? Buffer.from(host.ids.random(16)).toString("hex");
+  const where = { ...(socket && { socket: socket.path }), nonce };
+  return { kind: "epoch.raised", store, device, host: name, bootId, pid, startTime, version, ...where };
 }
 
 /** A session that another store held last moves here. */
@@ -249,12 +250,11 @@ function heldSession(context: {
   options: TakeOptions;
   lease: Lease;
   appender: Appender;
-  keeper: HeadKeeper;
   raised: EpochRaised;
   epoch: number;
 }): HeldSession {
-  const { place, options, lease, appender, keeper, raised, epoch } = context;
-  const { host, folder, recoveryDirectory, turns } = place;
+  const { place, options, lease, appender, raised, epoch } = context;
+  const { host, folder, keeper, recoveryDirectory, turns } = place;
   const queue = new QueueFile({
     host,
     folder,

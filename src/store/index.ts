@@ -1,3 +1,4 @@
+export * from "./last-row.ts";
 export * from "./appender.ts";
 export * from "./blobs.ts";
 export * from "./create-session.ts";
@@ -10,4 +11,5 @@ export * from "./repair.ts";
 export * from "./scan.ts";
 export * from "./state-directory.ts";
 export * from "./store.ts";
+export * from "./session-index.ts";
 export { storageError } from "./write-errors.ts";

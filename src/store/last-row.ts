@@ -1,3 +1,4 @@
+import { readFully } from "../host/index.ts";
 import type { DiskFile } from "../host/index.ts";
 import type { OpaqueFact, Row } from "../model/facts.ts";
 import { BackwardWalk, readWalkRemainder } from "./backward-walk.ts";
@@ -9,7 +10,7 @@ import type { HistorySource } from "./read-log.ts";
 import { openPart } from "./read-log.ts";
 import { isRow } from "./row.ts";
 import type { Damage, Remainder } from "./scan.ts";
-import { lineNumberAt, readFully, scanLines, startScan } from "./scan.ts";
+import { lineNumberAt, scanLines, startScan } from "./scan.ts";
 
 /** What a list needs of a log: its newest row and how it ends. */
 export interface LastRow {
@@ -63,7 +64,8 @@ export async function readLastRow(
     const row = facts.at(-1)?.kind === "row" ? facts.at(-1) : await readRowAt(file, envelope);
     if (!isRow(row)) return await damageAt(envelope.row, "there is no row");
     const { at, rev, msgs } = envelope;
-    const released = facts.some((fact) => fact.kind === "lease.released");
+    // Nobody has held a log of one line yet: a holder's first act is a line of its own.
+    const released = envelope.seq === 0 || facts.some((fact) => fact.kind === "lease.released");
     return { row, head: advance(envelope), at, rev, msgs, released, remainder };
   } finally {
     await file.close();

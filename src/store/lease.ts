@@ -1,8 +1,7 @@
 import { dirname } from "node:path";
 import type { HeldLock, Host } from "../host/index.ts";
-import { isDiskError, isUtf8, utf8Bytes, utf8Text } from "../host/index.ts";
+import { isDiskError, isUtf8, utf8Bytes, utf8Text, readWhole } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
-import { readWhole } from "./files.ts";
 import type { SessionFolder } from "./session-folder.ts";
 import { onStorage } from "./write-errors.ts";
 
@@ -53,7 +52,7 @@ export async function releaseLease(lease: Lease): Promise<void> {
 }
 
 /** True where somebody holds the session. Reads only; never touches `lease`, never creates a file. */
-export async function isHeld(host: Host, folder: SessionFolder): Promise<boolean> {
+export async function isHeld(host: Pick<Host, "locks">, folder: SessionFolder): Promise<boolean> {
   try {
     const probe = await host.locks.tryLock(folder.alive, { shared: true });
     if (probe === undefined) return true;

@@ -147,7 +147,13 @@ export class QueueFile {
   }
 
   async #create(lock: HeldLock): Promise<OpenQueue> {
-    return await this.#adopt(lock, "create_append");
+    try {
+      return await this.#adopt(lock, "create_append");
+    } catch (error) {
+      // Somebody made it whom the lock did not keep out.
+      if (isDiskError(error, "EEXIST")) return await this.#adopt(lock, "append");
+      throw error;
+    }
   }
 
   async #syncNames(): Promise<void> {

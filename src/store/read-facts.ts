@@ -42,7 +42,7 @@ export function parseLogFacts(line: Uint8Array, envelope: Envelope): ParsedFacts
  * Order of facts: `epoch.raised` or a message first (never both, at most one message), at most one `row`, last; line 0
  * of a log begins with `session.created` and holds no message. So a line is always a possible fork point.
  */
-export function faultOfOrder(facts: readonly (Fact | OpaqueFact)[], seq: number): string | undefined {
+function faultOfOrder(facts: readonly (Fact | OpaqueFact)[], seq: number): string | undefined {
   if (facts.length === 0) return "a line holds at least one fact";
   const created = facts.findIndex((fact) => fact.kind === "session.created");
   if (created > 0 || (created === 0 && seq !== 0)) return "session.created stands first in line 0 only";

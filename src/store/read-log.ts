@@ -83,7 +83,7 @@ export async function readStrictly(source: HistorySource, visit: VisitCommit): P
 }
 
 /** The typed error for damage: file, line, byte offset, what was expected, and the ways out. */
-export function damagedLog(damage: Damage & { file: string }, session: string): HoldfastError {
+function damagedLog(damage: Damage & { file: string }, session: string): HoldfastError {
   const { file, line, offset, reason } = damage;
   if (damage.version !== undefined) {
     return new HoldfastError("unsupported_version", `${file}: line ${line} was written in ${reason}`, {

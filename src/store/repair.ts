@@ -1,7 +1,6 @@
 import { dirname } from "node:path";
 import type { Repaired, RollbackAccepted } from "../model/facts.ts";
 import { removeFolderQuietly } from "./files.ts";
-import { HeadKeeper } from "./head-keeper.ts";
 import type { SessionPlace } from "./held-session.ts";
 import { judgeEnd } from "./judge-end.ts";
 import {
@@ -57,8 +56,7 @@ interface Guard {
 }
 
 async function repairBoth(place: SessionPlace, guards: { log: Guard; queue: Guard }): Promise<FileRepair[]> {
-  const { host, folder } = place;
-  const keeper = new HeadKeeper(host, folder);
+  const { host, folder, keeper } = place;
   const head = await keeper.read();
   const accepted: RollbackAccepted[] = [];
   const history = await readStrictly(await place.source(), ({ facts }) => {
@@ -93,7 +91,8 @@ async function repairFile(
   const saved = await writeAnew(recovery);
   // The new file is whole and synced; what a crash left behind its last line is mended there as everywhere.
   if (target.remainder.state === "complete") await recoverTail(recovery);
-  await target.unsure.clear();
+  await target.unsure.gone();
+  await target.unsure.settle();
   return { kind: "repaired", action: "copied", offset: 0, bytes: target.end, saved };
 }
 

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import { HoldfastError } from "../model/errors.ts";
 import { isId } from "../model/ids.ts";
 
@@ -24,19 +24,21 @@ export interface SessionFolder {
 export function folderOf(stateDirectory: string, id: string, root?: string): SessionFolder {
   if (!isId("ses", id)) throw new HoldfastError("usage", `${JSON.stringify(id)} is not a session id`);
   const folder = root ?? join(stateDirectory, "sessions", id);
+  // Nothing to normalise in these names, and a list builds them for every session.
+  const inside = (name: string) => `${folder}${sep}${name}`;
   return {
     id,
     root: folder,
-    log: join(folder, "log.jsonl"),
-    queue: join(folder, "queue.jsonl"),
-    head: join(folder, "head"),
-    lease: join(folder, "lease"),
-    alive: join(folder, "alive"),
-    append: join(folder, "append"),
-    blobs: join(folder, "blobs"),
-    trash: join(folder, "trash"),
-    spools: join(folder, "spool"),
-    live: join(folder, "live.jsonl"),
+    log: inside("log.jsonl"),
+    queue: inside("queue.jsonl"),
+    head: inside("head"),
+    lease: inside("lease"),
+    alive: inside("alive"),
+    append: inside("append"),
+    blobs: inside("blobs"),
+    trash: inside("trash"),
+    spools: inside("spool"),
+    live: inside("live.jsonl"),
     tombstone: join(stateDirectory, "tombstones", `${id}.json`),
     base: (index) => join(folder, "base", `${index}.jsonl`),
   };

@@ -1,9 +1,9 @@
 import { dirname, join } from "node:path";
 import type { Host } from "../host/index.ts";
-import { DiskError, isDiskError, isUtf8, utf8Bytes, utf8Text } from "../host/index.ts";
+import { DiskError, isDiskError, isUtf8, utf8Bytes, utf8Text, readWhole } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import { isId, makeId } from "../model/ids.ts";
-import { makeDirectoryDurably, readWhole, removeFolderQuietly } from "./files.ts";
+import { makeDirectoryDurably, removeFolderQuietly } from "./files.ts";
 import { onStorage, storageError } from "./write-errors.ts";
 
 /**
@@ -35,7 +35,11 @@ export async function openIdentity(
   await refuseUnsafe(host, directory, options.singleWriter);
   if (found === undefined) return await makeIdentity(host, directory, path);
   const stat = await onStorage(path, () => host.disk.stat(path));
-  if (stat?.inode === found.inode) return { store: found.store, device: found.device };
+  if (stat?.inode === found.inode) {
+    // Whoever made it may have died before its name was durable, and the epochs of sessions will name it.
+    await onStorage(directory, () => host.disk.syncDirectory(directory));
+    return { store: found.store, device: found.device };
+  }
   throw new HoldfastError(
     "store_copied",
     `${directory} is a copy of another state directory (store ${found.store})`,
@@ -61,11 +65,7 @@ export async function adoptStore(
   await refuseUnsafe(host, directory, options.singleWriter);
   return await onStorage(path, async () => {
     const { disk } = host;
-    if ((await disk.stat(path))?.inode === found.inode) {
-      // Whoever adopted it may have died before the new name was durable.
-      await disk.syncDirectory(directory);
-      return { from: found.store, to: found.store };
-    }
+    if ((await disk.stat(path))?.inode === found.inode) return { from: found.store, to: found.store };
     const { temporary, state } = await stageIdentity(host, directory);
     await disk.rename(temporary, path);
     await disk.syncDirectory(directory);

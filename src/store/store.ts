@@ -1,18 +1,14 @@
 import { join } from "node:path";
 import type { Host } from "../host/index.ts";
-import { isDiskError } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { Fact, SessionCreated } from "../model/facts.ts";
-import { isId } from "../model/ids.ts";
 import { Blobs } from "./blobs.ts";
 import type { NewSession } from "./create-session.ts";
 import { createSession } from "./create-session.ts";
 import { HeadKeeper } from "./head-keeper.ts";
 import type { HeldSession, SessionPlace, TakeOptions } from "./held-session.ts";
 import { holdSession } from "./held-session.ts";
-import type { DamagedRow, LastRow } from "./last-row.ts";
-import { readLastRow } from "./last-row.ts";
-import { isHeld, requireFolder } from "./lease.ts";
+import { requireFolder } from "./lease.ts";
 import type { QueueTransaction } from "./queue-file.ts";
 import { QueueFile } from "./queue-file.ts";
 import { readFirstFacts } from "./read-first-line.ts";
@@ -25,21 +21,23 @@ import { repairSession } from "./repair.ts";
 import type { Damage } from "./scan.ts";
 import type { SessionFolder } from "./session-folder.ts";
 import { folderOf } from "./session-folder.ts";
+import { SessionIndex } from "./session-index.ts";
 import type { StoreIdentity } from "./state-directory.ts";
 import { adoptStore, openIdentity } from "./state-directory.ts";
 import { AppendTurns } from "./turns.ts";
 
 /** Sessions on disk. Reading writes nothing and needs no identity; whoever writes asks for it first. */
-export class Store {
-  readonly directory: string;
+export class Store extends SessionIndex {
   readonly #host: Host;
   readonly #singleWriter: boolean;
   readonly #turns: AppendTurns;
+  /** One a session, for as long as this process: what it knows of failed writes must not be forgotten. */
+  readonly #keepers = new Map<string, HeadKeeper>();
   #identity: Promise<StoreIdentity> | undefined;
 
   constructor(host: Host, options: { directory: string; singleWriter: boolean }) {
+    super(host, options.directory);
     this.#host = host;
-    this.directory = options.directory;
     this.#singleWriter = options.singleWriter;
     this.#turns = new AppendTurns(host.clock);
   }
@@ -68,17 +66,6 @@ export class Store {
   async create(session: NewSession): Promise<string> {
     await this.identity();
     return await createSession(this.#host, this.directory, session);
-  }
-
-  /** Ids of all sessions, oldest first. */
-  async ids(): Promise<string[]> {
-    try {
-      const names = await this.#host.disk.list(join(this.directory, "sessions"));
-      return names.filter((name) => isId("ses", name)).toSorted();
-    } catch (error) {
-      if (isDiskError(error, "ENOENT")) return [];
-      throw error;
-    }
   }
 
   /** The one session that a selector names: a whole id, or the beginning or the end of exactly one. */
@@ -111,11 +98,6 @@ export class Store {
     return holdSession(this.#place(id), options);
   }
 
-  /** True where a process holds the session's lease. */
-  isHeld(id: string): Promise<boolean> {
-    return isHeld(this.#host, this.#folder(id));
-  }
-
   /** Reads a whole history; throws at the first violation. */
   async readStrictly(id: string, visit: VisitCommit): Promise<History> {
     return await readStrictly(await this.source(id), visit);
@@ -127,11 +109,6 @@ export class Store {
     visit: VisitCommit,
   ): Promise<{ history: History; damage?: Damage & { file: string } }> {
     return await readHistory(await this.source(id), visit);
-  }
-
-  /** The newest row of a session and how its log ends, read from behind. */
-  lastRow(id: string): Promise<LastRow | DamagedRow> {
-    return readLastRow({ disk: this.#host.disk, own: { path: this.#folder(id).log, session: id } });
   }
 
   /** Reads the queue without its lock. */
@@ -155,7 +132,7 @@ export class Store {
     const queue = new QueueFile({
       host: this.#host,
       folder,
-      keeper: new HeadKeeper(this.#host, folder),
+      keeper: this.#keeper(folder),
       recoveryDirectory: this.#recoveryDirectory,
       turns: this.#turns,
       visit,
@@ -192,6 +169,12 @@ export class Store {
     return join(this.directory, "recovery");
   }
 
+  #keeper(folder: SessionFolder): HeadKeeper {
+    const found = this.#keepers.get(folder.id) ?? new HeadKeeper(this.#host, folder);
+    this.#keepers.set(folder.id, found);
+    return found;
+  }
+
   #folder(id: string): SessionFolder {
     return folderOf(this.directory, id);
   }
@@ -208,6 +191,7 @@ export class Store {
       host: this.#host,
       folder,
       recoveryDirectory: this.#recoveryDirectory,
+      keeper: this.#keeper(folder),
       turns: this.#turns,
       blobs: new Blobs({ disk: this.#host.disk, ids: this.#host.ids, own: folder.blobs }),
       source: () => sourceOf(this.#host, folder),

@@ -1,9 +1,8 @@
 import { dirname } from "node:path";
 import type { DiskFile, Host } from "../host/index.ts";
-import { DiskError, equalBytes } from "../host/index.ts";
+import { DiskError, equalBytes, readAt } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { Repaired } from "../model/facts.ts";
-import { readAt } from "./files.ts";
 import { keepBytes } from "./recovery-folder.ts";
 import type { Remainder } from "./scan.ts";
 import { takeBack, type UnsureBytes } from "./take-back.ts";
@@ -89,7 +88,7 @@ async function syncLine(recovery: TailRecovery, file: DiskFile, bytes: Uint8Arra
     const taken = await takeBack({ disk: host.disk, path, size: end, bytes: line, guard });
     if (taken.state === "unsure") throw durabilityUnknown(session, taken.cause);
     if (taken.state === "foreign") throw fenced(session, "something else stands where its last line was");
-    await unsure.clear();
+    await unsure.gone();
     throw storageError(error, path);
   }
 }

@@ -10,10 +10,12 @@ import type { Disk } from "../host/index.ts";
 
 /** Where it is noted durably that the bytes at a file's end are unsure. */
 export interface UnsureBytes {
-  /** Notes that the bytes from `size` on are unsure. Never rejects for a failing disk: then the writer alone knows. */
+  /** Notes that the bytes from `size` on are unsure. Never rejects for a failing disk: this process knows it then. */
   note(size: number): Promise<void>;
-  /** Takes the note back, where there is one. Rejects with a DiskError while it stands. */
-  clear(): Promise<void>;
+  /** The bytes are gone: takes the note back, now or in {@link UnsureBytes.settle}. Never rejects for a failing disk. */
+  gone(): Promise<void>;
+  /** Must come before each write. Rejects with a DiskError while a note stands whose bytes are gone. */
+  settle(): Promise<void>;
 }
 
 /** The bytes that are to go, and what must still be true for it. */
@@ -33,7 +35,7 @@ export type TakenBack =
   | { readonly state: "foreign" }
   | { readonly state: "unsure"; readonly cause: unknown };
 
-/** Cuts what was noted as unsure. The caller has noted it, and takes the note back when it is gone. */
+/** Cuts what was noted as unsure; the caller has noted it. Resolves to what became of it. */
 export async function takeBack({ disk, path, size, bytes, guard }: FailedWrite): Promise<TakenBack> {
   try {
     return { state: (await disk.cutTail({ path, size, bytes, guard })) ? "gone" : "foreign" };

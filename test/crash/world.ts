@@ -1,53 +1,10 @@
-import type { Host } from "../../src/host/index.ts";
-import type { Message } from "../../src/model/facts.ts";
-import type { Appended, HeldSession, QueueTransaction } from "../../src/store/index.ts";
-import { Store } from "../../src/store/index.ts";
-import { admitted, message, newSession } from "../store/builders.ts";
+import { Actor, Oracle } from "../store/actor.ts";
 import { type Fate, MemoryDisk, type UnsyncedChange } from "./memory-disk.ts";
 import { memoryHost } from "./memory-host.ts";
 import { LockTable, MemoryLocks } from "./memory-locks.ts";
 
 /** Where the stores of these tests stand. */
 export const stateDirectory = "/state";
-
-/** What was tried and what was acknowledged, by text, for one file of one session. */
-export interface FileRecord {
-  readonly tried: Set<string>;
-  /** In order. */
-  readonly acknowledged: string[];
-}
-
-/** What somebody outside knows: the judge of every test. */
-export class Oracle {
-  readonly sessions = new Set<string>();
-  readonly logs = new Map<string, FileRecord>();
-  readonly queues = new Map<string, FileRecord>();
-
-  log(session: string): FileRecord {
-    return recordOf(this.logs, session);
-  }
-
-  queue(session: string): FileRecord {
-    return recordOf(this.queues, session);
-  }
-
-  copy(): Oracle {
-    const copy = new Oracle();
-    this.sessions.forEach((session) => copy.sessions.add(session));
-    for (const name of ["logs", "queues"] as const) {
-      for (const [session, { tried, acknowledged }] of this[name]) {
-        copy[name].set(session, { tried: new Set(tried), acknowledged: [...acknowledged] });
-      }
-    }
-    return copy;
-  }
-}
-
-function recordOf(records: Map<string, FileRecord>, session: string): FileRecord {
-  const found = records.get(session) ?? { tried: new Set(), acknowledged: [] };
-  records.set(session, found);
-  return found;
-}
 
 /** A disk in memory, its locks, and the boot that it lives in. */
 export class World {
@@ -56,6 +13,8 @@ export class World {
   readonly boot: string;
   readonly #table = new LockTable();
   readonly #lives: number;
+  /** The newest of each name. */
+  readonly actors = new Map<string, Actor>();
   #actors = 0;
 
   /** `lives`: how often everything died before; the same numbers give the same chance. */
@@ -73,10 +32,13 @@ export class World {
     const host = memoryHost({ disk: view, locks, seed: seedOf(`${this.#lives} ${name} ${this.#actors++}`) });
     const self = { ...host.processes.self, bootId: this.boot };
     const outside = { ...host, processes: { ...host.processes, self } };
-    return new Actor(outside, this.oracle, () => {
+    const die = (): void => {
       view.die();
       locks.die();
-    });
+    };
+    const actor = new Actor(outside, { directory: stateDirectory, oracle: this.oracle, die });
+    this.actors.set(name, actor);
+    return actor;
   }
 
   /** The same machine after all processes were killed. */
@@ -92,102 +54,6 @@ export class World {
 
 function seedOf(text: string): number {
   let seed = 0;
-  for (const character of text) seed = (Math.imul(seed, 31) + character.charCodeAt(0)) | 0;
-  return seed;
-}
-
-/** Somebody who does things to sessions in one process, and tells the oracle. */
-export class Actor {
-  readonly host: Host;
-  readonly store: Store;
-  readonly #oracle: Oracle;
-  readonly #die: () => void;
-  #held: HeldSession | undefined;
-  session = "";
-  /** Texts of messages and of deliveries, as the holder of the session has seen them. */
-  readonly seen: string[] = [];
-  readonly seenQueue: string[] = [];
-
-  constructor(host: Host, oracle: Oracle, die: () => void = () => undefined) {
-    this.host = host;
-    this.store = new Store(host, { directory: stateDirectory, singleWriter: false });
-    this.#oracle = oracle;
-    this.#die = die;
-  }
-
-  get held(): HeldSession {
-    if (this.#held === undefined) throw new Error("this actor holds nothing");
-    return this.#held;
-  }
-
-  /** Ends the process where it stands. */
-  die(): void {
-    this.#die();
-  }
-
-  async create(blobs: readonly Uint8Array[] = []): Promise<string> {
-    this.session = await this.store.create(newSession("a session", blobs));
-    this.#oracle.sessions.add(this.session);
-    return this.session;
-  }
-
-  async hold(session = this.session, options: { acceptRollback?: boolean } = {}): Promise<HeldSession> {
-    this.session = session;
-    this.#held = await this.store.hold(session, {
-      identity: await this.store.identity(),
-      version: "0.1.0",
-      acceptRollback: options.acceptRollback ?? false,
-      visit: ({ facts }) => this.seen.push(...textsOf(facts)),
-      visitQueue: ({ facts }) => this.seenQueue.push(...textsOf(facts)),
-    });
-    return this.#held;
-  }
-
-  /** Appends a message to the log; with `extra` bytes it comes with a blob. */
-  async say(text: string, extra?: Uint8Array): Promise<Appended> {
-    const record = this.#oracle.log(this.session);
-    record.tried.add(text);
-    const said: Message = message(text);
-    if (extra !== undefined) {
-      const blob = await this.held.blobs.put(extra);
-      said.parts.push({ type: "image", blob, mediaType: "image/png" });
-    }
-    const appended = await this.held.append([said]);
-    record.acknowledged.push(text);
-    return appended;
-  }
-
-  /** Admits a delivery as the holder, or as anybody. */
-  async admit(text: string, session = this.session): Promise<Appended> {
-    const record = this.#oracle.queue(session);
-    record.tried.add(text);
-    const work = (transaction: QueueTransaction) => transaction.append([admitted(text)]);
-    const appended =
-      this.#held === undefined
-        ? await this.store.appendToQueue(session, ({ facts }) => this.seenQueue.push(...textsOf(facts)), work)
-        : await this.held.queue.transact(work);
-    record.acknowledged.push(text);
-    return appended;
-  }
-
-  async release(): Promise<boolean> {
-    const released = await this.held.release(() => true);
-    if (released) this.#held = undefined;
-    return released;
-  }
-
-  async abandon(): Promise<void> {
-    await this.#held?.abandon();
-    this.#held = undefined;
-  }
-}
-
-/** The texts of messages and deliveries in these facts. */
-export function textsOf(facts: readonly { readonly kind: string }[]): string[] {
-  return facts.flatMap((fact) => {
-    if (fact.kind === "delivery.admitted") return [(fact as unknown as { text: string }).text];
-    if (fact.kind !== "message") return [];
-    const [part] = (fact as Message).parts;
-    return part?.type === "text" && part.text !== undefined ? [part.text] : [];
-  });
+  for (const character of text) seed = (Math.imul(seed, 31) + character.charCodeAt(0)) >>> 0;
+  return seed % 1_000_000;
 }

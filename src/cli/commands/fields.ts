@@ -1,5 +1,7 @@
 import type { Screen, Span } from "../screen.ts";
+import { cleanText } from "../text/clean.ts";
 import { formatCount } from "../text/units.ts";
+import { wrapText } from "../text/wrap.ts";
 
 /** Blocks of a page for people. */
 
@@ -13,7 +15,8 @@ export function writeFields(screen: Screen, fields: readonly (readonly [string, 
 
 /** A text of several lines, indented; a long one is cut and says so. */
 export function writeIndented(screen: Screen, text: string, indent = "    "): void {
-  const lines = text.trimEnd().split("\n");
+  const clean = cleanText(text.trimEnd());
+  const lines = screen.isTerminal ? wrapText(clean, screen.columns - indent.length) : clean.split("\n");
   const shown = lines.length > linesMax ? lines.slice(0, linesMax - 1) : lines;
   for (const line of shown) screen.line(indent, line);
   const rest = lines.length - shown.length;

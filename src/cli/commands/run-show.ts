@@ -9,7 +9,8 @@ import type { Screen } from "../screen.ts";
 import type { Cell } from "../table.ts";
 import { writeTable } from "../table.ts";
 import { oneLine } from "../text/clean.ts";
-import { formatBytes, formatCount, formatDuration, formatTime, formatUsage } from "../text/units.ts";
+import { treeLines } from "../text/tree.ts";
+import { formatBytes, formatDuration, formatTime, formatUsage } from "../text/units.ts";
 import { answer } from "./answer.ts";
 import { writeFields, writeIndented } from "./fields.ts";
 
@@ -37,7 +38,8 @@ function writeRun(screen: Screen, view: RunView): void {
     ...(endedAt === undefined
       ? []
       : [["ended", `${formatTime(endedAt)}, after ${formatDuration(endedAt - createdAt)}`] as const]),
-    ["used", `${formatCount(view.turns, "turn")}, ${formatUsage(view.usage)}`],
+    ["turns", String(view.turns)],
+    ["tokens", formatUsage(view.usage)],
     ...(error === undefined ? [] : [["why", oneLine(error)] as const]),
   ]);
   if (text === undefined || text === "") return;
@@ -81,7 +83,7 @@ function writeEvidence(screen: Screen, view: RunView): void {
     if (state === "unknown" && evidence !== undefined) {
       screen.line();
       screen.line(`What was found of ${id}:`);
-      writeIndented(screen, JSON.stringify(evidence, null, 2));
+      writeIndented(screen, treeLines(evidence).join("\n"));
     }
     if (resolution === undefined) continue;
     const why = resolution.evidence === undefined ? "" : `: ${oneLine(resolution.evidence)}`;

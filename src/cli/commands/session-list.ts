@@ -4,7 +4,8 @@ import { listSessions } from "../../engine/index.ts";
 import { isDiskError } from "../../host/index.ts";
 import { HoldfastError } from "../../model/errors.ts";
 import type { Call } from "../call.ts";
-import { openEngine, screenOf } from "../call.ts";
+import { screenOf } from "../call.ts";
+import type { LightOutside } from "../outside.ts";
 import type { Screen } from "../screen.ts";
 import { shortIds } from "../short-ids.ts";
 import type { Cell } from "../table.ts";
@@ -24,10 +25,12 @@ export interface ListFlags {
   readonly plain?: boolean;
 }
 
+type ListCall = Call<LightOutside>;
+
 /** `holdfast session list`: newest first, from the ends of the logs; writes nothing. */
-export async function sessionList(call: Call, flags: ListFlags): Promise<number> {
+export async function sessionList(call: ListCall, flags: ListFlags): Promise<number> {
   const request = await requestOf(call, flags);
-  const context = openEngine(call);
+  const context = call.outside.openList(call.stateDirectory);
   const list = await listSessions(context, request);
   const ids = call.form === "json" || flags.plain === true ? [] : await context.store.ids();
   return await answer(call, list, () => {
@@ -41,7 +44,7 @@ export async function sessionList(call: Call, flags: ListFlags): Promise<number>
   });
 }
 
-async function requestOf(call: Call, flags: ListFlags): Promise<ListRequest> {
+async function requestOf(call: ListCall, flags: ListFlags): Promise<ListRequest> {
   const { limit, cursor, active, archived, resumable, workspace } = flags;
   if (active === true && archived === true) {
     throw new HoldfastError("usage", "--active and --archived contradict each other", {
@@ -65,7 +68,7 @@ function parseLimit(text: string): number {
 }
 
 /** The path as sessions record it; of a directory that is gone, the path as it was given. */
-async function canonical(call: Call, workspace: string): Promise<string> {
+async function canonical(call: ListCall, workspace: string): Promise<string> {
   const { outside } = call;
   const path = resolve(outside.currentDirectory, workspace);
   try {
@@ -117,7 +120,7 @@ function writeSessions(
 
 function writeCounts(
   screen: Screen,
-  call: Call,
+  call: ListCall,
   counts: { readonly list: SessionList; readonly filtered: boolean; readonly all: number },
 ): void {
   const { list, filtered, all } = counts;

@@ -24,12 +24,27 @@ export async function sessionShow(call: Call, selector: string): Promise<number>
       if (view.runs.length > runsMax) screen.line(["dim", `shown ${runsMax} of ${view.runs.length}`]);
     }
     writeMessages(screen, view.messages);
+    writeNext(screen, call, view);
     return screen;
   });
 }
 
 const runsMax = 10;
 const messagesMax = 8;
+
+/** What can be done about a run that is not over. */
+function writeNext(screen: Screen, call: Call, { id, runs, active }: SessionView): void {
+  const status = runs[0]?.status;
+  if (active || status === undefined) return;
+  const words = ["interrupted", "suspended", "queued"].includes(status)
+    ? `resume ${id}`
+    : status === "input_required"
+      ? `run show ${id}`
+      : undefined;
+  if (words === undefined) return;
+  screen.line();
+  screen.line(["dim", "next  "], `${call.program} ${words}`);
+}
 
 function writeHeader(screen: Screen, view: SessionView, now: number): void {
   const { id, title, agent, model, binding, createdAt, updatedAt, damaged, parent } = view;

@@ -41,7 +41,7 @@ export class LiveRegion {
   #draw(): void {
     const frame = frames[this.#frame % frames.length] ?? "";
     const text = this.#lines.map((line) => `${this.#screen.paint(line(frame))}\n`).join("");
-    const back = this.#drawn === 0 ? "" : `\u001b[${this.#drawn}A${eraseBelow}`;
+    const back = this.#drawn === 0 ? "" : `\r\u001b[${this.#drawn}A${eraseBelow}`;
     this.#screen.raw(back + text);
     this.#drawn = this.#lines.length;
   }

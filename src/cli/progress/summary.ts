@@ -37,14 +37,15 @@ export function summaryLines(
   const { status, turns, operations, usage, session, error } = run;
   const failed = operations.filter((operation) => operation.outcome === "error").length;
   const tools = formatCount(operations.length, "tool call") + (failed === 0 ? "" : ` (${failed} failed)`);
-  const counts = [formatCount(turns, "turn"), tools, formatUsage(usage), formatDuration(tookMs)].join(" · ");
+  const counts = [formatCount(turns, "turn"), tools, formatDuration(tookMs)].join(" · ");
   const why = status === "completed" || error === undefined ? [] : [label("why", error)];
   return [
     [statusSpan(status), ["dim", `  ${counts}`]],
     ...why,
-    ...unknownLines(run, program),
+    ...(usage.input === undefined && usage.output === undefined ? [] : [label("tokens", formatUsage(usage))]),
     label("session", session),
-    label("next", nextCommand(run, program)),
+    ...unknownLines(run, program),
+    label(status === "input_required" ? "then" : "next", nextCommand(run, program)),
   ];
 }
 
@@ -78,13 +79,11 @@ function nextCommand(run: RunView, program: string): string {
     case "failed":
     case "canceled":
       return `${program} resume ${run.session} --task "…"`;
-    case "input_required":
-      return `${program} resume ${run.session}  (when all is resolved)`;
     default:
       return `${program} resume ${run.session}`;
   }
 }
 
 function label(name: string, text: string): readonly Span[] {
-  return [["dim", `${name.padEnd(9)}`], oneLine(text)];
+  return [["dim", `${name.padEnd(11)}`], oneLine(text)];
 }

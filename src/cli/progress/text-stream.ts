@@ -1,6 +1,8 @@
 import type { Message } from "../../model/facts.ts";
 import type { Screen, Tone } from "../screen.ts";
+import { cleanText } from "../text/clean.ts";
 import { formatBytes } from "../text/units.ts";
+import { WordWrap } from "../text/wrap.ts";
 
 /** Blocks of text one under the other, some of which grow: what a model says, between tool calls and notes. */
 
@@ -18,6 +20,7 @@ export class TextStream {
   #open: BlockKind | undefined;
   /** Line ends that are written only where more text follows. */
   #held = "";
+  #wrap: WordWrap | undefined;
   /** True where pieces of the answer that is expected were written. */
   #streamed = false;
 
@@ -59,7 +62,10 @@ export class TextStream {
 
   /** Ends the block that grows: the cursor stands at the beginning of a line then. */
   end(): void {
-    if (this.#open !== undefined) this.#screen.write("\n");
+    if (this.#open !== undefined) {
+      this.#writeWrapped(this.#open, this.#wrap?.end() ?? "");
+      this.#screen.write("\n");
+    }
     this.#open = undefined;
     this.#held = "";
   }
@@ -80,9 +86,17 @@ export class TextStream {
       if (!isNew) this.#held = text;
       return;
     }
-    if (isNew) this.gap(kind);
+    if (isNew) {
+      this.gap(kind);
+      this.#wrap = this.#screen.isTerminal ? new WordWrap(this.#screen.columns) : undefined;
+    }
     this.#open = kind;
     this.#held = text.slice(body.length);
-    this.#screen.write([tones[kind] ?? "plain", body]);
+    // Cleaned first: only then its width is known.
+    this.#writeWrapped(kind, this.#wrap?.push(cleanText(body)) ?? body);
+  }
+
+  #writeWrapped(kind: BlockKind, text: string): void {
+    this.#screen.write([tones[kind] ?? "plain", text]);
   }
 }

@@ -34,11 +34,13 @@ interface ToolCall {
   readonly tool: string;
   readonly args: Json | undefined;
   readonly startedMs?: number;
-  /** The last line of its output so far. */
+  /** The end of its output so far. */
   tail: string;
 }
 
 const noteIndent = "    ";
+const tailCharacters = 2000;
+const troubleLines = 3;
 
 /** Writes progress for people. */
 export class TextProgress implements ProgressOutput {
@@ -53,6 +55,7 @@ export class TextProgress implements ProgressOutput {
   readonly #calls = new Map<string, ToolCall>();
   readonly #running = new Map<string, ToolCall>();
   readonly #startedMs: number;
+  #begun = false;
   #waiting: { readonly what: string; readonly sinceMs: number } | undefined;
 
   constructor(options: TextProgressOptions) {
@@ -63,8 +66,20 @@ export class TextProgress implements ProgressOutput {
     for (const { id, tool, args } of options.earlier) this.#calls.set(id, { tool, args, tail: "" });
   }
 
+  /** What an earlier process started and nobody saw the end of is waited for, or found out about. */
+  #takeUp(): void {
+    const { clock, earlier } = this.#options;
+    for (const { id, tool, args, state, startedAt = clock.now() } of earlier) {
+      if (state !== "started") continue;
+      const startedMs = clock.monotonicMs() - (clock.now() - startedAt);
+      this.#running.set(id, { tool, args, startedMs, tail: "" });
+    }
+  }
+
   begun(session: string): void {
-    this.#note(["dim", "session  "], session);
+    if (this.#begun) return;
+    this.#begun = true;
+    this.#note(["dim", "session    "], session);
   }
 
   stop(): void {
@@ -78,8 +93,8 @@ export class TextProgress implements ProgressOutput {
     this.stop();
     const { screen, clock, program } = this.#options;
     if (report.ending === "idle") {
-      this.#note(`Nothing to do: session ${report.session} has no open run and no message that waits.`);
-      this.#note(["dim", `Give it a task with: ${program} resume ${report.session} --task "…"`]);
+      this.#note("Nothing to do: no run is open and no message waits.");
+      this.#note(["dim", "next       "], `${program} resume ${report.session} --task "…"`);
       return;
     }
     if (run === undefined) return;
@@ -96,7 +111,7 @@ export class TextProgress implements ProgressOutput {
     if (event.type === "live.output") {
       const call = this.#running.get(event.operation);
       if (call === undefined) return;
-      call.tail = lastLine(call.tail + event.text);
+      call.tail = (call.tail + event.text).slice(-tailCharacters);
       this.#refresh();
       return;
     }
@@ -106,6 +121,7 @@ export class TextProgress implements ProgressOutput {
   }
 
   #commit(commit: Commit): void {
+    this.begun(commit.ses);
     for (const fact of commit.facts) if (isKnownKind(fact.kind)) this.#fact(fact as Fact);
     this.#refresh();
   }
@@ -120,6 +136,7 @@ export class TextProgress implements ProgressOutput {
         return;
       case "run.started":
         if (fact.attempt > 1) this.#note(["dim", `run ${fact.run}, attempt ${fact.attempt}`]);
+        this.#takeUp();
         return;
       case "message":
         this.#message(fact);
@@ -196,16 +213,20 @@ export class TextProgress implements ProgressOutput {
     const time = durationMs === undefined ? "" : formatDuration(durationMs);
     const { tool = operation, args } = call ?? {};
     screen.line(...toolLine({ mark: markOf(state), tool, summary: summariseArgs(args), time }, screen));
-    if (trouble === undefined || trouble.trim() === "") return;
-    const line = oneLine(trouble);
-    const fitting = screen.isTerminal ? fitEnd(line, screen.columns - noteIndent.length - 1) : line;
-    screen.line(noteIndent, ["dim", fitting]);
+    for (const line of lastLines(trouble ?? "", troubleLines))
+      screen.line(noteIndent, ["dim", this.#fit(line)]);
   }
 
   #note(...spans: readonly Span[]): void {
     this.#region.clear();
     this.#text.gap("note");
     this.#options.screen.line(...spans);
+  }
+
+  /** The text as far as an indented line takes it. */
+  #fit(text: string): string {
+    const { screen } = this.#options;
+    return screen.isTerminal ? fitEnd(text, screen.columns - noteIndent.length - 1) : text;
   }
 
   #wait(what: string): void {
@@ -226,8 +247,11 @@ export class TextProgress implements ProgressOutput {
       const summary = summariseArgs(args);
       const line: LiveLine = (frame) =>
         toolLine({ mark: ["accent", frame], tool, summary, time: since(startedMs) }, screen);
-      const shown = fitEnd(oneLine(tail), screen.columns - noteIndent.length - 1);
-      return shown === "" ? [line] : [line, () => [noteIndent, ["dim", shown]]];
+      const more = lastLines(tail, 1).map((text) => this.#fit(text));
+      return [
+        line,
+        ...more.map((text): LiveLine => () => [noteIndent, ["dim", text]]),
+      ];
     });
     const waiting = this.#waiting;
     if (waiting === undefined) return lines;
@@ -236,14 +260,14 @@ export class TextProgress implements ProgressOutput {
   }
 }
 
+/** The last lines that say something, each as one clean line. What a carriage return overwrote is not among them. */
+function lastLines(text: string, count: number): string[] {
+  const lines = text.split(/[\r\n]/).map((line) => oneLine(line));
+  return lines.filter((line) => line !== "").slice(-count);
+}
+
 function describeSession(created: Extract<Fact, { kind: "session.created" }>): string {
   const { agent, model, workspace } = created;
   const answers = model === undefined ? agent : `${agent} · ${model.provider}/${model.model}`;
   return `${answers} · ${workspace.root}`;
-}
-
-/** The last line with something in it, and no more than a screen could show. */
-function lastLine(text: string): string {
-  const lines = text.trimEnd().split("\n");
-  return (lines.at(-1) ?? "").slice(-500);
 }

@@ -27,7 +27,7 @@ export function markOf(state: CallState): Span {
 }
 
 /** The members that say most of what a call wants, the first one there is taken. */
-const telling = ["command", "path", "pattern", "url", "query"] as const;
+const telling = ["command", "pattern", "path", "url", "query"] as const;
 
 /** What a call was asked for, in a few words of one line. */
 export function summariseArgs(args: Json | undefined): string {

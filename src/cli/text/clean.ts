@@ -9,10 +9,15 @@ const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028
 // oxlint-disable-next-line no-control-regex
 const plain = /^[\n\t\u0020-\u007e]*$/;
 
-/** The text with every control character but newline and tab made visible. */
+/** Colours say nothing that would be missed. */
+// oxlint-disable-next-line no-control-regex
+const colour = /\u001b\[[\d;:]*m/g;
+
+/** The text without colours, and with every other control character but newline and tab made visible. */
 export function cleanText(text: string): string {
   if (plain.test(text)) return text;
-  return text.replaceAll("\r\n", "\n").replaceAll(unsafe, picture).toWellFormed();
+  const shown = text.replaceAll(colour, "").replaceAll("\r\n", "\n");
+  return shown.replaceAll(unsafe, picture).toWellFormed();
 }
 
 /** The text as one line: line ends and runs of white space become single blanks. */

@@ -44,15 +44,15 @@ export function formatCount(count: number, noun: string): string {
 /** Tokens of a run; `≥` where some call's usage is unknown. */
 export function formatUsage(usage: Usage): string {
   const { input, output, cachedInput, lowerBound } = usage;
-  if (input === undefined && output === undefined) return "tokens unknown";
+  if (input === undefined && output === undefined) return "unknown";
   const bound = lowerBound === true ? "≥ " : "";
   const cached =
     cachedInput === undefined || cachedInput === 0 ? "" : ` (${formatNumber(cachedInput)} cached)`;
   const parts = [
-    ...(input === undefined ? [] : [`${bound}${formatNumber(input)}${cached} in`]),
+    ...(input === undefined ? [] : [`${bound}${formatNumber(input)} in${cached}`]),
     ...(output === undefined ? [] : [`${bound}${formatNumber(output)} out`]),
   ];
-  return `${parts.join(", ")} tokens`;
+  return parts.join(", ");
 }
 
 /** A size: `812 bytes`, `3.4 KiB`, `1.2 MiB`. */

@@ -255,7 +255,7 @@ export const EpochRaised = z.object({
   version: z.string(),
   /** Absolute path of the worker's socket; absent where it has none. */
   socket: z.optional(z.string()),
-  /** What a caller of that socket must name. */
+  /** Random, so that no two holders write the same line; what a caller of the socket must name. */
   nonce: z.optional(z.string()),
 });
 export type EpochRaised = z.infer<typeof EpochRaised>;

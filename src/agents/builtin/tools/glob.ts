@@ -95,7 +95,7 @@ function nothingFound(pattern: string, place: string): string {
 }
 
 /** The result where there is no directory to search. */
-export function notADirectory(target: InsidePath): EffectResult | undefined {
+function notADirectory(target: InsidePath): EffectResult | undefined {
   if (target.stat?.kind === "directory") return undefined;
   return target.stat === undefined
     ? failed(`${target.shown} does not exist.`, { reason: "missing" })

@@ -1,0 +1,71 @@
+import type { Agent } from "../model/agent.ts";
+import { effectiveCapabilities } from "../model/default-definition.ts";
+import { HoldfastError } from "../model/errors.ts";
+import type { SessionState } from "../model/fold.ts";
+import type { Discrepancy } from "../model/reconcile.ts";
+import type { EngineContext, Observer } from "./context.ts";
+import { compareWithQueue } from "./deliver.ts";
+import type { WorkResult } from "./work.ts";
+import { work } from "./work.ts";
+import { Worker } from "./worker.ts";
+import { readRules } from "./workspace-rules.ts";
+
+/** A process's stay in a session: from taking it to letting it go, with the agent that works there. */
+export interface StayOptions {
+  readonly acceptRollback: boolean;
+  readonly observer: Observer;
+  /** Asked with the history before anything is written; rejects to leave every byte as it is. */
+  accept?(state: SessionState): Promise<void>;
+  /** Done before the work. */
+  begin?(worker: Worker): Promise<void>;
+}
+
+/** What a session was worked on with. */
+export interface WorkReport extends WorkResult {
+  readonly session: string;
+}
+
+/** Takes a session and works until nothing is left to do; lets go of it and closes the agent, however that ends. */
+export async function stayIn(
+  context: EngineContext,
+  session: string,
+  options: StayOptions,
+): Promise<WorkReport> {
+  const { acceptRollback, observer } = options;
+  const opened: { agent?: Agent; accepted: readonly Discrepancy[] } = { accepted: [] };
+  try {
+    const worker = await Worker.take(context, session, {
+      acceptRollback,
+      observer,
+      accept: async (state) => {
+        await options.accept?.(state);
+        opened.accepted = await compareWithQueue(context.store, state, acceptRollback);
+        opened.agent = await openAgent(context, state);
+      },
+    });
+    const { agent, accepted } = opened;
+    return await worker.orAbandon(async () => {
+      if (agent === undefined) throw new HoldfastError("internal", "the agent was not opened");
+      await options.begin?.(worker);
+      const rules = await readRules(context.host.disk, worker.state.created.workspace);
+      return { session, ...(await work({ worker, agent, rules }, accepted)) };
+    });
+  } finally {
+    await opened.agent?.close();
+  }
+}
+
+async function openAgent(context: EngineContext, state: SessionState): Promise<Agent> {
+  const { agent, model, definition } = state.created;
+  if (model === undefined) throw new HoldfastError("agent_missing", `session ${state.id} names no model`);
+  const { policy } = state.policy;
+  const cassette =
+    model.cassette === undefined ? {} : { cassette: await context.store.blobs(state.id).get(model.cassette) };
+  return await context.openAgent({
+    agent,
+    model,
+    ...cassette,
+    capabilities: effectiveCapabilities(definition, policy).effective,
+    passEnv: policy.passEnv,
+  });
+}

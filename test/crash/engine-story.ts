@@ -1,0 +1,102 @@
+import { expect } from "vitest";
+import { resolveOperation, resume, runTask } from "../../src/engine/index.ts";
+import { examine, expectCassettePlayedOnce, expectKept, expectSettledOnce } from "../engine/examine.ts";
+import { EngineWorld } from "./engine-world.ts";
+
+/** A task that looks, writes, changes and deletes, on a machine in memory. */
+
+/** What the model answers. */
+export const turns = [
+  {
+    text: "I look.",
+    calls: [
+      { tool: "read", args: { path: "letter.txt" } },
+      { tool: "grep", args: { pattern: "waste" } },
+    ],
+  },
+  {
+    calls: [
+      { tool: "write", args: { path: "new/file.txt", content: "new\n" } },
+      { tool: "write", args: { path: "letter.txt", content: "new\n" } },
+      { tool: "edit", args: { path: "counter.txt", old: "n", new: "n+" } },
+      { tool: "delete", args: { path: "waste.txt" } },
+    ],
+  },
+  { text: "Done." },
+];
+
+/** The machine before the task. */
+export function newWorld(): EngineWorld {
+  const world = new EngineWorld();
+  world.disk.plant("/cassette.json", JSON.stringify({ cassette: 1, turns }));
+  world.disk.plant("/work/letter.txt", "old\n");
+  world.disk.plant("/work/counter.txt", "n\n");
+  world.disk.plant("/work/waste.txt", "waste\n");
+  world.disk.settle();
+  return world;
+}
+
+/** Gives the task. */
+export async function begin(world: EngineWorld): Promise<void> {
+  const { model, workspace } = EngineWorld;
+  const request = { workspace, model, agent: "builtin", policy: {}, task: "Do it." };
+  await runTask(world.engine(), request, world.observer(), (session) => void world.begun.push(session));
+}
+
+/** Goes on with what is there until the run is over, as a person would. */
+export async function goOn(world: EngineWorld): Promise<void> {
+  for (let round = 0; round < 4; round++) {
+    const [selector] = await world.engine().store.ids();
+    if (selector === undefined) {
+      // Nobody was told of a session, so there may be none.
+      expect(world.begun).toEqual([]);
+      return await begin(world);
+    }
+    const report = await resume(world.engine(), { selector, acceptRollback: false }, world.observer());
+    if (report.ending === "completed") return;
+    if (report.ending === "input_required") await finishByHand(world, selector);
+    else {
+      expect(report.ending).toBe("idle");
+      const { state } = await examine(world.engine(), selector);
+      if (state.runs.size > 0) return;
+      await resume(world.engine(), { selector, acceptRollback: false, task: "Do it." }, world.observer());
+    }
+  }
+  throw new Error("it did not come to an end");
+}
+
+/** The one thing that cannot be proven is a new file between its two names: the person looks, and makes it. */
+async function finishByHand(world: EngineWorld, session: string): Promise<void> {
+  const { state } = await examine(world.engine(), session);
+  const open = [...state.operations.values()].filter((one) => one.at === "unknown");
+  expect(open).toMatchObject([{ tool: "write", evidence: { method: "create" } }]);
+  // Whoever wrote down what was done by hand may have died over it.
+  if (world.text("/work/new/file.txt") === undefined) world.disk.plant("/work/new/file.txt", "new\n");
+  for (const { run, operation } of open) {
+    await resolveOperation(world.engine(), {
+      session,
+      run,
+      operation,
+      outcome: "ok",
+      output: "made by hand",
+    });
+  }
+}
+
+/** That everything was done, once, and is on record so. */
+export async function expectDoneOnce(world: EngineWorld): Promise<void> {
+  const [session = ""] = await world.engine().store.ids();
+  const files = world.disk.files().filter((path) => path.startsWith("/work/"));
+  expect(files).toEqual(["/work/counter.txt", "/work/letter.txt", "/work/new/file.txt"]);
+  expect(files.map((path) => world.text(path))).toEqual(["n+\n", "new\n", "new\n"]);
+  const trash = world.disk.files().filter((path) => path.startsWith(`/state/sessions/${session}/trash/`));
+  expect(trash.map((path) => world.text(path))).toEqual(["waste\n"]);
+  const examined = await examine(world.engine(), session);
+  expectKept(examined, world.told);
+  expectSettledOnce(examined);
+  expectCassettePlayedOnce(examined, turns.length);
+  const { state, queue } = examined;
+  expect([...state.runs.values()].map((run) => run.at)).toEqual(["completed"]);
+  expect(state.messages.filter(({ message }) => message.role === "user")).toHaveLength(1);
+  expect([...queue.deliveries.values()].map((delivery) => delivery.at)).toEqual(["acknowledged"]);
+}

@@ -1,0 +1,70 @@
+import type { EngineContext, Observer } from "../../src/engine/index.ts";
+import { DiskError, type Host } from "../../src/host/index.ts";
+import type { Commit } from "../../src/model/commit.ts";
+import { openEngine } from "../../src/open.ts";
+import { type Fate, MemoryDisk, type UnsyncedChange } from "./memory-disk.ts";
+import { memoryHost } from "./memory-host.ts";
+import { LockTable, MemoryLocks } from "./memory-locks.ts";
+
+/** A machine in memory on which the engine works with its own agent and file tools, and everybody dies at once. */
+export class EngineWorld {
+  static readonly workspace = "/work";
+  static readonly model = "cassette:/cassette.json";
+  readonly disk: MemoryDisk;
+  /** What some observer was told, and the session that somebody was told of. */
+  readonly told: Commit[];
+  readonly begun: string[];
+  environment: Readonly<Record<string, string>> = {};
+  readonly #locks = new LockTable();
+  readonly #lives: number;
+  #processes = 0;
+
+  constructor(from?: { disk: MemoryDisk; told: readonly Commit[]; begun: readonly string[]; lives: number }) {
+    this.disk = from?.disk ?? new MemoryDisk();
+    this.told = [...(from?.told ?? [])];
+    this.begun = [...(from?.begun ?? [])];
+    this.#lives = from?.lives ?? 0;
+  }
+
+  /** The engine of a new process. */
+  engine(): EngineContext {
+    const seed = 1 + this.#lives * 1000 + this.#processes++;
+    const disk = this.disk.view(`process ${seed}`);
+    const memory = memoryHost({ disk, locks: new MemoryLocks(disk, this.#locks), seed });
+    const noGit = () => Promise.reject(new DiskError("ENOENT", "start", "git"));
+    const host: Host = { ...memory, processes: { ...memory.processes, capture: noGit } };
+    return openEngine({
+      host,
+      stateDirectory: "/state",
+      singleWriter: false,
+      environment: this.environment,
+      version: "0.0.0-test",
+      supervisorProgram: { file: "none", args: [] },
+    });
+  }
+
+  observer(): Observer {
+    return { commit: (commit) => void this.told.push(commit), live: () => undefined };
+  }
+
+  /** The machine after all processes were killed. */
+  killed(): EngineWorld {
+    return this.#after(this.disk.kill());
+  }
+
+  /** The machine after a power cut. */
+  crashed(choose: (change: UnsyncedChange, index: number) => Fate): EngineWorld {
+    return this.#after(this.disk.crash(choose));
+  }
+
+  #after(disk: MemoryDisk): EngineWorld {
+    const world = new EngineWorld({ disk, told: this.told, begun: this.begun, lives: this.#lives + 1 });
+    world.environment = this.environment;
+    return world;
+  }
+
+  text(path: string): string | undefined {
+    const bytes = this.disk.peek(path);
+    return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+  }
+}

@@ -1,0 +1,171 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { PromptMessage, PromptPart } from "../../src/model/agent.ts";
+import type { Fact, Row } from "../../src/model/facts.ts";
+import type { SessionState } from "../../src/model/fold.ts";
+import { newestRun, openOperations } from "../../src/model/fold.ts";
+import { projectPrompt } from "../../src/model/projection.ts";
+import { foldPrefix, History } from "./history.ts";
+
+const tapes = fc.array(fc.nat({ max: 59 }), { minLength: 4, maxLength: 160 });
+
+function forAllHistories(holds: (history: History) => void, numRuns = 300): void {
+  fc.assert(
+    fc.property(tapes, (tape) => {
+      holds(new History(tape).grow());
+    }),
+    { numRuns },
+  );
+}
+
+const nothing = { text: () => "", base64: () => "" };
+
+/** Why a provider would refuse this conversation; undefined where none would. */
+function faultOf(prompt: readonly PromptMessage[]): string | undefined {
+  const seen = new Set<string>();
+  let open: string[] = [];
+  for (const { role, parts } of prompt) {
+    if (parts.length === 0) return "a message without parts";
+    if (role !== "tool" && open.length > 0) return `calls without results: ${open.join(", ")}`;
+    for (const part of parts) {
+      const fault = faultOfPart(role, part, { seen, open });
+      if (fault !== undefined) return fault;
+    }
+    if (role === "tool") {
+      const answered = parts.flatMap((part) => (part.type === "tool_result" ? [part.call] : []));
+      if (answered.toSorted().join() !== open.toSorted().join())
+        return "results do not answer the calls before";
+      open = [];
+    } else open = parts.flatMap((part) => (part.type === "tool_call" ? [part.call] : []));
+  }
+  return open.length > 0 ? "the last calls have no results" : undefined;
+}
+
+function faultOfPart(
+  role: PromptMessage["role"],
+  part: PromptPart,
+  { seen, open }: { seen: Set<string>; open: readonly string[] },
+): string | undefined {
+  switch (part.type) {
+    case "text":
+      return part.text.trim() === "" ? "an empty text" : undefined;
+    case "tool_call":
+      if (role !== "assistant") return "a call that is not the assistant's";
+      if (seen.has(part.call)) return `the call id ${part.call} comes twice`;
+      seen.add(part.call);
+      return /^[\w-]{1,64}$/.test(part.call) && /^[\w-]{1,64}$/.test(part.tool)
+        ? undefined
+        : "an unusable name";
+    case "tool_result":
+      if (role !== "tool" || !open.includes(part.call)) return "a result without its call";
+      return part.output.trim() === "" ? "an empty result" : undefined;
+    case "reasoning":
+      return part.text === "" && part.signature === undefined ? "reasoning that is nothing" : undefined;
+    case "image":
+      return undefined;
+  }
+}
+
+describe("a history with deaths, unknown outcomes, replacements and rewinds", () => {
+  test("folds from any prefix to what it was when that was all", () => {
+    forAllHistories(({ commits, state }) => {
+      expect(foldPrefix(commits, commits.length)).toEqual(state);
+      for (let lines = 1; lines <= commits.length; lines++) foldPrefix(commits, lines);
+    }, 150);
+  });
+
+  test("is, after every line, a conversation that every provider takes", () => {
+    forAllHistories(({ commits }) => {
+      for (let lines = 1; lines <= commits.length; lines++) {
+        const prompt = projectPrompt(foldPrefix(commits, lines), nothing);
+        expect(faultOf(prompt), JSON.stringify(prompt)).toBeUndefined();
+      }
+    });
+  });
+
+  test("is sent the same way later: what was said before is only added to", () => {
+    forAllHistories(({ commits }) => {
+      let before: string[] = [];
+      for (let lines = 1; lines <= commits.length; lines++) {
+        const state = foldPrefix(commits, lines);
+        const isRewind = commits[lines - 1]?.facts.some((fact) => fact.kind === "rewound") === true;
+        // While results are missing, what stands in for them may change.
+        if (openOperations(state).length > 0) continue;
+        const now = projectPrompt(state, nothing).map((message) => JSON.stringify(message));
+        if (!isRewind) expect(now.slice(0, before.length)).toEqual(before);
+        before = now;
+      }
+    }, 150);
+  });
+
+  test("never asks for an effect again that began or ended", () => {
+    forAllHistories((history) => {
+      const begun = new Set<string>();
+      const ended = new Set<string>();
+      for (const step of history.steps) {
+        if (step.do === "begin") {
+          for (const { operation, origin } of step.operations) {
+            expect(begun.has(operation)).toBe(false);
+            expect(ended.has(origin)).toBe(false);
+            begun.add(operation);
+          }
+          const effects = step.operations.filter((one) => one.effect !== "pure");
+          expect(effects.length === 0 || step.operations.length === 1).toBe(true);
+        }
+        if (step.do === "prove") expect(step.operation.at).toBe("started");
+        if (step.do === "settle") {
+          for (const one of step.operations) {
+            expect(one.at).toBe("known");
+            ended.add(one.origin);
+          }
+        }
+      }
+    });
+  });
+
+  test("goes on to an end in bounded steps once nothing bad happens any more", () => {
+    forAllHistories((history) => expect(history.settles(80)).toBe(true));
+  });
+
+  test("has after each line the row that its facts make", () => {
+    forAllHistories(({ commits }) => {
+      for (let lines = 2; lines <= commits.length; lines++)
+        expectRow(
+          foldPrefix(commits, lines),
+          commits.slice(0, lines).flatMap((commit) => commit.facts as Fact[]),
+        );
+    }, 150);
+  });
+});
+
+test("the time between an attempt that died and the next one is nobody's", () => {
+  const history = new History([0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0]).grow();
+  const [before] = history.state.runs.values();
+  if (before?.at !== "running") throw new Error("it does not run");
+  const [lastAt, startedAt] = [history.state.at, before.startedAt];
+  history.passTime(86_400_000);
+  // Somebody looks in between, as a resolution does.
+  history.takeLease();
+  history.passTime(86_400_000);
+  history.settles(1);
+  const [after] = history.state.runs.values();
+  expect(lastAt).toBeGreaterThan(startedAt);
+  expect(after).toMatchObject({ at: "running", attempts: 2, elapsedMs: lastAt - startedAt });
+});
+
+function expectRow({ row, ...state }: SessionState, facts: readonly Fact[]): void {
+  const run = newestRun({ row, ...state });
+  const unknown = [...state.operations.values()].filter((operation) => operation.at === "unknown");
+  const title = facts.flatMap((fact) =>
+    fact.kind === "message" && fact.role === "user" && fact.parts[0]?.type === "text"
+      ? [fact.parts[0].text?.trim() ?? ""]
+      : [],
+  );
+  const expected: Partial<Row> = {
+    state: run?.at ?? "idle",
+    openUnknowns: unknown.length,
+    title: title.find((one) => one !== "")?.replace("\u2028", " ") ?? "",
+    ...(run !== undefined && { run: run.run }),
+  };
+  expect(row).toMatchObject(expected);
+}

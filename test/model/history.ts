@@ -1,0 +1,339 @@
+import type { Commit } from "../../src/model/commit.ts";
+import { defaultDefinition, defaultPolicy } from "../../src/model/default-definition.ts";
+import type { Fact, Message, Part, Row, SessionCreated } from "../../src/model/facts.ts";
+import type { SessionState } from "../../src/model/fold.ts";
+import { applyCommit, beginSession, openOperations, openRun } from "../../src/model/fold.ts";
+import type { OperationState } from "../../src/model/operation.ts";
+import { evolveRow } from "../../src/model/row.ts";
+import type { Step } from "../../src/model/run.ts";
+import { next } from "../../src/model/run.ts";
+import type { EffectClass, Outcome } from "../../src/model/values.ts";
+
+/** Random legal histories: a worker without an outside, whose every decision is taken from a tape. */
+
+const session = "ses_00000000000000000000000000";
+const classes: readonly EffectClass[] = ["pure", "pure", "checked", "supervised", "opaque"];
+const providerIds = ["call_1", "call_1", "call_2", "", "has space", "x".repeat(80)];
+const toolNames = ["read", "exec", "functions.exec", "", "名前"];
+const limits = { maxTurns: 6 };
+
+/** A history as it grows. */
+export class History {
+  readonly commits: Commit[] = [];
+  readonly tape: number[];
+  state: SessionState;
+  /** Every step that the machine asked for, with the state of what it asked about at that time. */
+  readonly steps: Step[] = [];
+  #ids = 0;
+  #at = 1_764_511_111_111;
+  #epoch = 0;
+  #messages = 0;
+  #revision = 0;
+
+  constructor(tape: readonly number[]) {
+    this.tape = [...tape];
+    const created = firstFact();
+    const row: Row = {
+      kind: "row",
+      title: "",
+      titleBy: "auto",
+      archived: false,
+      pinned: false,
+      agent: "builtin",
+      binding: "/w",
+      state: "idle",
+      openUnknowns: 0,
+    };
+    const line0 = this.#line([created, row]);
+    this.commits.push(line0);
+    this.state = beginSession(session, line0);
+  }
+
+  /** Grows until the tape is read. */
+  grow(): this {
+    this.takeLease();
+    while (this.tape.length > 0) this.#live();
+    return this;
+  }
+
+  /** From here on nothing bad happens: whether a run that is open ends within so many steps. */
+  settles(stepsMax: number): boolean {
+    this.takeLease();
+    for (let step = 0; step < stepsMax; step++) {
+      const run = openRun(this.state);
+      if (run === undefined) return true;
+      this.#step(run.run);
+    }
+    return false;
+  }
+
+  takeLease(): void {
+    this.#epoch++;
+    this.commit([
+      {
+        kind: "epoch.raised",
+        store: "sto",
+        device: "dev",
+        host: "h",
+        bootId: "b",
+        pid: 1,
+        startTime: "1",
+        version: "0",
+      },
+    ]);
+  }
+
+  passTime(ms: number): void {
+    this.#at += ms;
+  }
+
+  commit(facts: readonly Fact[]): void {
+    const row = facts.reduce<Row>(evolveRow, this.state.row);
+    const commit = this.#line(row === this.state.row ? facts : [...facts, row]);
+    this.commits.push(commit);
+    applyCommit(this.state, commit);
+  }
+
+  /** The next decision, below `below`; 0, the dull one, where the tape is at its end. */
+  #choose(below: number): number {
+    return (this.tape.shift() ?? 0) % below;
+  }
+
+  #id(prefix: string): string {
+    return `${prefix}_${++this.#ids}`;
+  }
+
+  #line(facts: readonly Fact[]): Commit {
+    this.#at += 7;
+    const { length: seq } = this.commits;
+    const [message] = facts;
+    if (message?.kind === "message") {
+      this.#messages++;
+      this.#revision++;
+    }
+    const sum = seq.toString(16).padStart(32, "0");
+    const prev = Math.max(0, seq - 1)
+      .toString(16)
+      .padStart(32, "0");
+    const numbers = { rec: 0, rev: this.#revision, msgs: this.#messages, row: 0 };
+    return { v: 1, ses: session, seq, epoch: this.#epoch, at: this.#at, ...numbers, facts, prev, sum };
+  }
+
+  /** Something happens: mostly the next step, sometimes a death, a person's word, a new task or a rewind. */
+  #live(): void {
+    const run = openRun(this.state);
+    const chance = this.#choose(12);
+    if (chance === 11) this.takeLease();
+    else if (chance === 10) this.#rewind();
+    else if (run === undefined) this.#newRun();
+    else if (run.at === "input_required" && chance < 8) this.#resolve();
+    else if (run.at === "suspended") this.takeLease();
+    else this.#step(run.run);
+  }
+
+  #newRun(): void {
+    const run = this.#id("run");
+    const texts = ["Do it.", " \n ", "Say\u2028it."];
+    const parts: Part[] = [{ type: "text", text: texts[this.#choose(texts.length)] ?? "" }];
+    const message: Message = { kind: "message", id: this.#id("msg"), role: "user", parts, run };
+    this.commit([message, { kind: "run.created", run, message: message.id }]);
+  }
+
+  #rewind(): void {
+    // A rewind of an open run's turn is refused by whoever asks for it.
+    if (openRun(this.state) !== undefined) return;
+    this.#revision++;
+    this.commit([{ kind: "rewound", session, seq: this.#choose(this.commits.length) }]);
+  }
+
+  /** A person says what happened to the first operation of which nobody knows. */
+  #resolve(): void {
+    const unknown = openOperations(this.state).find((one) => one.at === "unknown");
+    if (unknown === undefined) return this.takeLease();
+    const outcomes: Outcome[] = ["ok", "error", "not_executed"];
+    const outcome = outcomes[this.#choose(3)] ?? "ok";
+    this.commit([
+      { kind: "op.resolved", operation: unknown.operation, outcome, output: "as seen", by: "me" },
+    ]);
+  }
+
+  #step(id: string): void {
+    const run = this.state.runs.get(id);
+    if (run === undefined) throw new Error(`there is no run ${id}`);
+    const step = next(run, openOperations(this.state), { epoch: this.#epoch, limits, elapsedMs: 0 });
+    this.steps.push(step);
+    const elapsedMs = 5;
+    switch (step.do) {
+      case "start":
+        return this.commit([{ kind: "run.started", run: id, attempt: step.attempt }]);
+      case "call":
+        return this.#call(id, step.turn);
+      case "begin":
+        return this.#begin(step.operations);
+      case "prove":
+        return this.#prove(step.operation);
+      case "settle":
+        return this.#settle(step.operations);
+      case "require_input": {
+        this.commit([{ kind: "run.input_required", run: id, operations: [...step.operations], elapsedMs }]);
+        if (this.tape.length === 0) this.#resolve();
+        return;
+      }
+      case "suspend":
+        this.commit([
+          { kind: "run.suspended", run: id, reason: step.reason, message: step.message, elapsedMs },
+        ]);
+        return this.takeLease();
+      case "fail": {
+        const { usage, turns } = run;
+        const ended = { kind: "run.ended", run: id, status: "failed", reason: step.reason } as const;
+        return this.commit([{ ...ended, usage, turns, elapsedMs }]);
+      }
+      case "stop":
+        return;
+    }
+  }
+
+  #call(run: string, turn: number): void {
+    const system = { sha256: "0".repeat(64), bytes: 1 };
+    this.commit([
+      { kind: "model.requested", run, turn, role: "execution", provider: "p", model: "m", system, tools: {} },
+    ]);
+    const chance = this.#choose(10);
+    if (chance === 9) return this.#dieWhileAnswering(run, turn);
+    if (chance >= 7) {
+      const [retryable, began] = [this.#choose(2) === 0, this.#choose(2) === 0];
+      const failed = {
+        kind: "model.failed",
+        run,
+        turn,
+        reason: "http",
+        message: "no",
+        durationMs: 1,
+      } as const;
+      return this.commit([{ ...failed, retryable, began }]);
+    }
+    this.#answer(run, turn);
+  }
+
+  /** What was streamed is kept as an interrupted message. */
+  #dieWhileAnswering(run: string, turn: number): void {
+    this.takeLease();
+    if (this.#choose(2) === 0) return;
+    const parts: Part[] = [{ type: "text", text: "Half an" }];
+    const message = { kind: "message", id: this.#id("msg"), role: "assistant", run, turn } as const;
+    this.commit([{ ...message, parts, interrupted: true }]);
+  }
+
+  #answer(run: string, turn: number): void {
+    const calls = this.#choose(5);
+    const parts: Part[] = [];
+    const facts: Fact[] = [];
+    const texts = ["Said.", "", "  "];
+    if (this.#choose(2) === 1) parts.push({ type: "text", text: texts[this.#choose(3)] ?? "" });
+    if (this.#choose(3) === 1) parts.push({ type: "reasoning", text: "", signature: "s" });
+    for (let call = 0; call < calls; call++) {
+      const operation = this.#id("op");
+      const effect = classes[this.#choose(classes.length)] ?? "pure";
+      const tool = toolNames[this.#choose(toolNames.length)] ?? "";
+      const theirs = providerIds[this.#choose(providerIds.length)] ?? "";
+      parts.push({ type: "tool_call", operation, tool, args: {} });
+      facts.push({ kind: "op.asked", operation, run, turn, tool, effect, call: theirs });
+    }
+    if (calls === 0) {
+      const ended = { kind: "run.ended", run, status: "completed", text: "" } as const;
+      facts.push({ ...ended, usage: {}, turns: turn, elapsedMs: 5 });
+    }
+    const message = { kind: "message", id: this.#id("msg"), role: "assistant", parts, run, turn } as const;
+    this.commit([
+      message,
+      { kind: "model.answered", run, turn, durationMs: 1, stopReason: "stop" },
+      ...facts,
+    ]);
+  }
+
+  #begin(operations: readonly OperationState[]): void {
+    const ready = operations.filter((one) => {
+      if (this.#choose(6) !== 5) return true;
+      const outcome = this.#choose(2) === 0 ? "error" : "denied";
+      this.commit([{ kind: "op.known", operation: one.operation, outcome, output: "" }]);
+      return false;
+    });
+    if (ready.length === 0) return;
+    this.commit(
+      ready.map(({ operation, tool, effect }) => ({
+        kind: "op.started",
+        operation,
+        tool,
+        effect,
+        evidence: { class: "opaque" },
+      })),
+    );
+    for (const { operation } of ready) {
+      if (this.#choose(5) === 4) return this.takeLease();
+      const outcome = this.#choose(3) === 2 ? "error" : "ok";
+      this.commit([{ kind: "op.known", operation, outcome, output: "did" }]);
+    }
+  }
+
+  #prove(operation: OperationState): void {
+    const { operation: id, run, turn, tool, effect } = operation;
+    const notExecuted = { kind: "op.known", operation: id, outcome: "not_executed", output: "" } as const;
+    switch (this.#choose(4)) {
+      case 0:
+        return this.commit([{ kind: "op.known", operation: id, outcome: "ok", output: "proven" }]);
+      case 1:
+        return this.commit([{ kind: "op.unknown", operation: id, reason: "nobody knows", evidence: {} }]);
+      case 2:
+        return this.commit([notExecuted]);
+      default: {
+        const again = { kind: "op.asked", operation: this.#id("op"), run, turn, tool, effect } as const;
+        return this.commit([notExecuted, { ...again, replaces: id }]);
+      }
+    }
+  }
+
+  #settle(operations: readonly OperationState[]): void {
+    const [{ run, turn } = { run: "", turn: 0 }] = operations;
+    const parts = operations.flatMap((one): Part[] =>
+      "result" in one
+        ? [
+            {
+              type: "tool_result",
+              operation: one.origin,
+              outcome: one.result.outcome,
+              output: one.result.output,
+            },
+          ]
+        : [],
+    );
+    const ended = [...this.state.operations.values()].filter(
+      (one) => one.at === "known" && one.run === run && one.turn === turn,
+    );
+    const message = { kind: "message", id: this.#id("msg"), role: "tool", parts, run, turn } as const;
+    this.commit([message, ...ended.map(({ operation }) => ({ kind: "op.settled", operation }) as const)]);
+  }
+}
+
+/** The state after the first `lines` lines. */
+export function foldPrefix(commits: readonly Commit[], lines: number): SessionState {
+  const [line0, ...rest] = commits.slice(0, lines);
+  if (line0 === undefined) throw new Error("a history begins with line 0");
+  const state = beginSession(session, line0);
+  for (const commit of rest) applyCommit(state, commit);
+  return state;
+}
+
+function firstFact(): SessionCreated {
+  return {
+    kind: "session.created",
+    version: "0",
+    agent: "builtin",
+    workspace: { root: "/w", inode: "1", birthtimeNs: "1" },
+    definition: defaultDefinition,
+    definitionHash: "",
+    capabilities: [],
+    policy: defaultPolicy(),
+    policyHash: "",
+  };
+}

@@ -1,0 +1,106 @@
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { canonicalJson } from "../../src/model/canonical-json.ts";
+import {
+  builtinCapabilities,
+  defaultDefinition,
+  defaultPolicy,
+  effectiveCapabilities,
+} from "../../src/model/default-definition.ts";
+import type { AgentDefinition, Policy } from "../../src/model/facts.ts";
+import { AgentDefinition as DefinitionSchema, Policy as PolicySchema } from "../../src/model/facts.ts";
+
+const hashOf = (value: unknown) => createHash("sha256").update(canonicalJson(value)).digest("hex");
+
+function asking(required: string[], optional: string[] = []): AgentDefinition {
+  return { ...defaultDefinition, spec: { ...defaultDefinition.spec, capabilities: { required, optional } } };
+}
+
+const allowed = (policy: Partial<Policy>, ...optional: string[]) =>
+  effectiveCapabilities(asking([], optional), { ...defaultPolicy(), ...policy }).effective;
+
+describe("the default definition and policy", () => {
+  test("are what sessions were locked with: their hashes change only on purpose", () => {
+    expect(hashOf(defaultDefinition)).toMatchInlineSnapshot(
+      `"e42125d6aeb7a6c8708e44e45e02976f4985d863f7de45222e16bfa759cff179"`,
+    );
+    expect(hashOf(defaultPolicy())).toMatchInlineSnapshot(
+      `"cc207babe54c77d2b294290d9551a7cda305ea94a8bb4471ae84cc156ddfa4d0"`,
+    );
+    expect(hashOf(defaultPolicy({ allowShell: true, passEnv: ["B", "A"] }))).toMatchInlineSnapshot(
+      `"8ad7e944ed59c209de0acfc90cdfae859222c310f84f91a63bcd2febd58b0a56"`,
+    );
+  });
+
+  test("are legal", () => {
+    expect(DefinitionSchema.parse(defaultDefinition)).toEqual(defaultDefinition);
+    expect(PolicySchema.parse(defaultPolicy())).toEqual(defaultPolicy());
+  });
+
+  test("ask for every capability of the built-in agent once", () => {
+    const { required, optional } = defaultDefinition.spec.capabilities;
+    expect([...required, ...optional].toSorted()).toEqual([...builtinCapabilities].toSorted());
+  });
+
+  test("permit neither commands nor MCP servers, and pass no variable on", () => {
+    expect(defaultPolicy()).toMatchObject({ allowShell: false, allowMcp: false, passEnv: [] });
+    expect(effectiveCapabilities(defaultDefinition, defaultPolicy())).toEqual({
+      effective: ["delete", "edit", "glob", "grep", "read", "write"],
+      missing: [],
+    });
+  });
+
+  test("one policy has one hash, however its flags were given", () => {
+    const policy = defaultPolicy({ passEnv: ["B", "A", "B"] });
+    expect(policy.passEnv).toEqual(["A", "B"]);
+    expect(hashOf(policy)).toBe(hashOf(defaultPolicy({ passEnv: ["A", "B"] })));
+    expect(hashOf(policy)).not.toBe(hashOf(defaultPolicy()));
+  });
+});
+
+describe("the capabilities of a session", () => {
+  test("are what is asked for and permitted, sorted, each once", () => {
+    const definition = asking(["write", "read"], ["read", "glob"]);
+    expect(effectiveCapabilities(definition, defaultPolicy()).effective).toEqual(["glob", "read", "write"]);
+  });
+
+  test("hold nothing that was not asked for", () => {
+    expect(allowed({ allowedCapabilities: ["read", "write"] }, "read")).toEqual(["read"]);
+  });
+
+  test("hold only what is allowed, where that is said", () => {
+    expect(allowed({ allowedCapabilities: ["read"] }, "read", "write")).toEqual(["read"]);
+    expect(allowed({ allowedCapabilities: [] }, "read", "write")).toEqual([]);
+  });
+
+  test("hold nothing that is denied, whoever allows it", () => {
+    const allow = { allowedCapabilities: ["read", "write"], approvals: { write: "allow" as const } };
+    expect(allowed({ ...allow, deniedCapabilities: ["write"] }, "read", "write")).toEqual(["read"]);
+    expect(allowed({ approvals: { write: "deny" } }, "read", "write")).toEqual(["read"]);
+  });
+
+  test("hold what must be asked first", () => {
+    expect(allowed({ approvals: { write: "ask" } }, "write")).toEqual(["write"]);
+  });
+
+  test("hold commands and tools of MCP servers only where those are switched on", () => {
+    const both = ["exec", "mcp__files__list"];
+    const named = { allowedCapabilities: both, approvals: { exec: "allow" as const } };
+    expect(allowed(named, ...both)).toEqual([]);
+    expect(allowed({ ...named, allowShell: true }, ...both)).toEqual(["exec"]);
+    expect(allowed({ ...named, allowMcp: true }, ...both)).toEqual(["mcp__files__list"]);
+  });
+
+  test("name what is required and not permitted", () => {
+    const definition = asking(["read", "exec", "write"], ["grep"]);
+    const policy = { ...defaultPolicy(), deniedCapabilities: ["write", "grep"] };
+    expect(effectiveCapabilities(definition, policy)).toEqual({
+      effective: ["read"],
+      missing: ["exec", "write"],
+    });
+  });
+
+  test("are not confused by names that every object inherits", () => {
+    expect(allowed({}, "constructor", "toString")).toEqual(["constructor", "toString"]);
+  });
+});

@@ -1,0 +1,80 @@
+import type { EpochRaised, Fact, Message, OpaqueFact, SessionMoved } from "../../src/model/facts.ts";
+import { type Actor, type FileRecord, type Oracle, textsOf } from "./actor.ts";
+
+/** A store, with what is known of it from outside. */
+export interface Stage {
+  readonly oracle: Oracle;
+  /** Another process. */
+  actor(name: string): Actor;
+}
+
+/**
+ * Goes on with everything that is there, as if nothing had happened: each session is held, written and let go, each
+ * queue gets a delivery from the holder and from somebody else; then all of it is compared with the oracle.
+ */
+export async function goOn(stage: Stage): Promise<void> {
+  const sessions = await stage.actor("lister").store.ids();
+  for (const session of stage.oracle.sessions) {
+    if (!sessions.includes(session)) throw new Error(`session ${session} is gone`);
+  }
+  for (const session of sessions) {
+    const round = stage.oracle.log(session).tried.size;
+    const holder = stage.actor("holder");
+    await holder.holdRepaired(session);
+    await holder.say(`after ${round}`);
+    await stage.actor("sender").admit(`sent ${round}`, session);
+    await holder.admit(`held ${round}`);
+    await holder.release();
+    await compare(stage, session);
+  }
+}
+
+/** Rejects where the session is not what the oracle knows. */
+export async function compare(stage: Stage, session: string): Promise<void> {
+  const { store } = stage.actor("reader");
+  const log: string[] = [];
+  const messages: Message[] = [];
+  let owner: string | undefined;
+  const history = await store.readStrictly(session, ({ facts }) => {
+    owner = judgeOwner(facts, owner);
+    log.push(...textsOf(facts));
+    for (const fact of facts) if (fact.kind === "message") messages.push(fact as Message);
+  });
+  if (history.remainder.state !== "none")
+    throw new Error(`the log ends in a ${history.remainder.state} piece`);
+  if (history.voids.length > 0) throw new Error("the log holds a void line");
+  for (const part of messages.flatMap(({ parts }) => parts)) {
+    if (part.type === "image") await store.blobs(session).get(part.blob);
+  }
+  const queue: string[] = [];
+  await store.readQueue(session, ({ facts }) => queue.push(...textsOf(facts)));
+  judge("log", log, stage.oracle.log(session));
+  // Of two who admit at once either may be told first.
+  const known = stage.oracle.queue(session);
+  judge("queue", queue.toSorted(), { ...known, acknowledged: known.acknowledged.toSorted() });
+}
+
+/** A session that another store held before moves once, in the line in which its new store raises the epoch. */
+function judgeOwner(facts: readonly (Fact | OpaqueFact)[], before: string | undefined): string | undefined {
+  const raised = facts.find((fact): fact is EpochRaised => fact.kind === "epoch.raised");
+  const moves = facts.filter((fact): fact is SessionMoved => fact.kind === "session.moved");
+  const moved = raised !== undefined && before !== undefined && raised.store !== before;
+  const expected = moved ? [`${before} to ${raised.store}`] : [];
+  const found = moves.map(({ from, to }) => `${from} to ${to}`);
+  if (found.join() !== expected.join())
+    throw new Error(`moved ${found.join()} where ${expected.join()} was due`);
+  return raised?.store ?? before;
+}
+
+function judge(file: string, texts: readonly string[], known: FileRecord): void {
+  const strange = texts.find((text) => !known.tried.has(text));
+  if (strange !== undefined) throw new Error(`the ${file} holds ${strange}, which nobody wrote`);
+  if (new Set(texts).size < texts.length)
+    throw new Error(`the ${file} holds something twice: ${texts.join(", ")}`);
+  const there = texts.filter((text) => known.acknowledged.includes(text));
+  if (there.join("\n") !== known.acknowledged.join("\n")) {
+    throw new Error(
+      `the ${file} has of what was acknowledged (${known.acknowledged.join(", ")}) only: ${there.join(", ")}`,
+    );
+  }
+}
