@@ -1,5 +1,5 @@
 import type { DiskFile } from "../host/index.ts";
-import { equalBytes } from "../host/index.ts";
+import { equalBytes, readFully } from "../host/index.ts";
 import type { ChainHead, Verdict } from "./chain.ts";
 import { advance, emptyHead, judge, SumHistory } from "./chain.ts";
 import type { Envelope } from "./line.ts";
@@ -131,17 +131,6 @@ export async function isStill(file: DiskFile, start: number, bytes: Buffer, unti
   if (!equalBytes(bytes, await readRemainder(file, start, until))) return false;
   const end = Math.min(until, (await file.stat()).size);
   return end === start + bytes.length || bytes.length > lineBytesMax;
-}
-
-/** Fills `bytes` from byte `position` on; resolves to the count read, short only at the file's end. */
-export async function readFully(file: DiskFile, bytes: Uint8Array, position: number): Promise<number> {
-  let filled = 0;
-  while (filled < bytes.length) {
-    const count = await file.read(bytes.subarray(filled), position + filled);
-    if (count === 0) break;
-    filled += count;
-  }
-  return filled;
 }
 
 /** The number, from 1, of the line that starts at byte `end`. */

@@ -16,7 +16,7 @@ afterAll(() => {
 });
 
 /** Moments at which the first worker is killed. */
-const moments = 60;
+const moments = 50;
 /** Of each, in turn: how many effects later the recovery is killed too, and the recovery of that; 0 is not at all. */
 const later = [0, 25, 60, 95, 130];
 
@@ -178,4 +178,4 @@ test("a run that is killed at any moment, and again while it recovers, does each
   };
   await Promise.all([workThrough(), workThrough()]);
   expect(failures).toEqual([]);
-});
+}, 300_000);

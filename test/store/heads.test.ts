@@ -1,0 +1,100 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, describe, expect, test } from "vitest";
+import type { Effect } from "../crash/memory-disk.ts";
+import { stateDirectory, World } from "../crash/world.ts";
+import { isHoldfastError } from "../../src/model/errors.ts";
+import { goOn } from "./go-on.ts";
+import { RealStage, temporaryDirectory } from "./real-stage.ts";
+
+const root = temporaryDirectory({ inMemory: true });
+afterAll(root.remove);
+let count = 0;
+
+async function codeOf(attempt: Promise<unknown>): Promise<string> {
+  return await attempt.then(
+    () => "none",
+    (error: unknown) => (isHoldfastError(error) ? error.code : `untyped ${String(error)}`),
+  );
+}
+
+describe("a head that says nothing", () => {
+  test.each([
+    ["is missing a byte", (head: Buffer) => head.subarray(0, -1)],
+    ["is empty", () => Buffer.alloc(0)],
+    ["is zeros", (head: Buffer) => Buffer.alloc(head.length)],
+    [
+      "has a changed byte",
+      (head: Buffer) => Buffer.from(head.toString("latin1").replace('"seq":4', '"seq":9'), "latin1"),
+    ],
+    [
+      "is of another session",
+      (head: Buffer) => Buffer.from(head.toString("latin1").replace(/ses_.{4}/, "ses_0000"), "latin1"),
+    ],
+  ])("because it %s closes nothing", async (_name, change) => {
+    const stage = new RealStage(join(root.path, `state-${count++}`));
+    const actor = stage.actor("before");
+    const session = await actor.create();
+    await actor.hold();
+    await actor.say("one");
+    await actor.say("two");
+    await actor.release();
+    const head = stage.path(session, "head");
+    const before = readFileSync(head);
+    expect(before.length).toBe(512);
+    writeFileSync(head, change(before));
+    await goOn(stage);
+    // A clean end writes it anew.
+    expect(readFileSync(head).toString("latin1")).toContain('"seq":7');
+  });
+});
+
+describe("a full disk on which the holder's line and somebody's delivery fail at once", () => {
+  /** Lets the effects of two processes happen in the order that `choices` says. */
+  function inOrder(world: World, choices: readonly number[]): () => void {
+    const waiting: { process: string; go: () => void }[] = [];
+    let next = 0;
+    world.disk.gate = ({ process }: Effect) =>
+      new Promise<void>((resolve) => waiting.push({ process, go: resolve }));
+    let timer = setImmediate(function step() {
+      const choice = choices[next++ % choices.length] ?? 0;
+      waiting.splice(choice % Math.max(1, waiting.length), 1)[0]?.go();
+      timer = setImmediate(step);
+    });
+    return () => {
+      clearImmediate(timer);
+      world.disk.gate = undefined;
+      waiting.forEach(({ go }) => go());
+    };
+  }
+
+  test("leaves no note behind that would close the session, in whatever order the two go", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(1), { minLength: 40, maxLength: 80 }), async (choices) => {
+        const world = new World();
+        const holder = world.actor("holder");
+        const session = await holder.create();
+        await holder.hold();
+        const sender = world.actor("sender");
+        await sender.admit("before", session);
+        world.disk.fault = ({ verb, path, bytes }) =>
+          verb === "write" && path.endsWith(".jsonl") ? { short: (bytes ?? 0) >> 1 } : undefined;
+        const stop = inOrder(world, choices);
+        const codes = await Promise.all([
+          codeOf(holder.say("one")),
+          codeOf(sender.admit("waiting", session)),
+        ]);
+        stop();
+        world.disk.fault = undefined;
+        expect(codes).toEqual(["disk_full", "disk_full"]);
+        const head = Buffer.from(world.disk.peek(`${stateDirectory}/sessions/${session}/head`) ?? "");
+        expect(head.toString()).not.toContain("unsure");
+        await holder.say("one");
+        await sender.admit("waiting", session);
+        await goOn(world.killed());
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
