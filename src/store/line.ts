@@ -55,14 +55,17 @@ export function encodeLine(envelope: EnvelopeInput, facts: readonly (Fact | Opaq
   return utf8Bytes(`${hashed},"sum":"${sumOf(utf8Bytes(hashed))}"}\n`);
 }
 
-/** The envelope of one line that verifies (grammar and sum), or undefined. `line` includes its newline. */
-export function readEnvelope(line: Uint8Array): Envelope | undefined {
+/**
+ * The envelope of one line that verifies (grammar and sum), or undefined. `line` includes its newline. `session` is whose
+ * line it is likely to be, and must be a whole id: it spares the work of reading that, and decides nothing.
+ */
+export function readEnvelope(line: Uint8Array, session?: string): Envelope | undefined {
   const { length } = line;
   if (length > lineBytesMax || length <= tailBytes || line[length - 1] !== newline) return undefined;
   const factsEnd = length - tailBytes;
   const head = new HeadReader(line, factsEnd);
   const v = head.number(0);
-  const ses = head.session(1);
+  const ses = head.session(1, session);
   const seq = head.number(2);
   const epoch = head.number(3);
   const at = head.number(4);
@@ -137,13 +140,22 @@ class HeadReader {
     return value;
   }
 
-  /** After a literal: the id of a session. */
-  session(index: number): string {
+  /** After a literal: the id of a session, likely the `expected` one. */
+  session(index: number, expected: string | undefined): string {
     const start = this.skip(index);
     this.#at = start + sessionIdLength;
+    if (expected !== undefined && this.#isTextAt(start, expected)) return expected;
     const text = latin1Text(this.#bytes, start, Math.min(this.#at, this.#end));
     if (!isId("ses", text)) this.failed = true;
     return text;
+  }
+
+  #isTextAt(start: number, text: string): boolean {
+    if (text.length !== sessionIdLength) return false;
+    for (let offset = 0; offset < sessionIdLength; offset++) {
+      if (this.#bytes[start + offset] !== text.charCodeAt(offset)) return false;
+    }
+    return true;
   }
 }
 
