@@ -3,7 +3,7 @@ import type { Environment } from "./agents/builtin/index.ts";
 import { openBuiltinAgent, parseCassette, parseModelChoice, requireKey } from "./agents/builtin/index.ts";
 import type { AgentRequest, ChosenModel } from "./engine/index.ts";
 import type { Host } from "./host/index.ts";
-import { isDiskError, sha256 } from "./host/index.ts";
+import { isDiskError, readWhole, sha256 } from "./host/index.ts";
 import type { Agent } from "./model/agent.ts";
 import { HoldfastError } from "./model/errors.ts";
 import type { OpenOptions } from "./open.ts";
@@ -38,20 +38,17 @@ export async function chooseModel(
 }
 
 async function readCassette(host: Host, path: string): Promise<Uint8Array> {
+  const unreadable = (why: string, cause?: unknown) =>
+    new HoldfastError("usage", `the cassette ${path} ${why}`, { cause });
   try {
-    const file = await host.disk.open(await host.disk.realPath(path), "read");
-    try {
-      const { size, kind } = await file.stat();
-      if (kind !== "file") throw new HoldfastError("usage", `the cassette ${path} is no file`);
-      if (size > cassetteBytesMax) throw new HoldfastError("usage", `the cassette ${path} is over 64 MiB`);
-      const bytes = new Uint8Array(size);
-      return bytes.subarray(0, await file.read(bytes, 0));
-    } finally {
-      await file.close();
-    }
+    if ((await host.disk.stat(path))?.kind === "directory") throw unreadable("is no file");
+    const bytes = await readWhole(host.disk, path, cassetteBytesMax);
+    if (bytes === undefined) throw unreadable("does not exist");
+    return bytes;
   } catch (error) {
-    if (!isDiskError(error)) throw error;
-    throw new HoldfastError("usage", `the cassette ${path} cannot be read: ${error.code}`, { cause: error });
+    if (isDiskError(error, "EFBIG")) throw unreadable("is over 64 MiB", error);
+    if (isDiskError(error)) throw unreadable(`cannot be read: ${error.code}`, error);
+    throw error;
   }
 }
 

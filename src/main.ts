@@ -1,3 +1,4 @@
+import { writeSync } from "node:fs";
 import { parseListWords } from "./cli/index.ts";
 
 /** The program's entry: small, so that what needs nothing else answers at once; all the rest is loaded when used. */
@@ -10,9 +11,24 @@ const words = process.argv.slice(2);
 const [first] = words;
 const listWords = parseListWords(words);
 if (words.length === 1 && (first === "--version" || first === "-V")) {
-  process.stdout.write(`${HOLDFAST_VERSION}\n`);
+  sayVersion();
 } else if (listWords !== undefined) {
-  void require("./list.cjs").main(listWords);
+  require("./list.cjs").main(listWords).catch(fail);
 } else {
-  void import("./commands.ts").then(({ main }) => main(HOLDFAST_VERSION));
+  import("./commands.ts").then(({ main }) => main(HOLDFAST_VERSION)).catch(fail);
+}
+
+/** Written to the descriptor itself: Node's stream takes longer to make than all the rest. */
+function sayVersion(): void {
+  try {
+    writeSync(1, `${HOLDFAST_VERSION}\n`);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/** What even the command line could not tell: a part of the program is missing, or nothing can be written. */
+function fail(error: unknown): void {
+  process.stderr.write(`holdfast: internal: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
 }

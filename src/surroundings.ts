@@ -2,6 +2,7 @@ import { fstatSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import envPaths from "env-paths";
 import type { LightOutside, OutputStream } from "./cli/index.ts";
+import { HoldfastError } from "./model/errors.ts";
 import { nodeClock, nodeDisk, nodeLocks } from "./host/index.ts";
 import { SessionIndex } from "./store/index.ts";
 
@@ -11,7 +12,7 @@ export function lightOutside(environment: NodeJS.ProcessEnv): LightOutside {
   return {
     host,
     stateDirectory: stateDirectoryOf(environment),
-    currentDirectory: process.cwd(),
+    currentDirectory: currentDirectory(environment),
     stdout: outputStream(1),
     stderr: outputStream(2),
     mayColour: (environment["NO_COLOR"] ?? "") === "",
@@ -43,8 +44,7 @@ function outputStream(descriptor: 1 | 2): OutputStream {
         if (rest.length === 0) return;
         stream = openStream(descriptor);
       }
-      const open = stream;
-      await new Promise<void>((done) => void open.write(rest, () => done()));
+      await writeToStream(stream, rest);
     },
   };
 }
@@ -67,18 +67,43 @@ function writeAtOnce(descriptor: number, bytes: Uint8Array): Uint8Array {
     while (rest.length > 0) rest = rest.subarray(writeSync(descriptor, rest));
     return rest;
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "EAGAIN") return rest;
-    if (code === "EPIPE") return new Uint8Array();
-    throw error;
+    if (codeOf(error) === "EAGAIN") return rest;
+    if (codeOf(error) === "EPIPE") return new Uint8Array();
+    throw cannotWrite(error);
   }
 }
 
 function openStream(descriptor: 1 | 2): NodeJS.WriteStream {
   const stream = descriptor === 1 ? process.stdout : process.stderr;
-  // A reader that closed the pipe wants no more: that is no fault of ours.
-  stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-  });
+  // Each write is told of its own failure.
+  stream.on("error", () => undefined);
   return stream;
+}
+
+async function writeToStream(stream: NodeJS.WriteStream, text: string | Uint8Array): Promise<void> {
+  await new Promise<void>((done, fail) => {
+    stream.write(text, (error) => {
+      // A reader that closed the pipe wants no more: that is no fault of ours.
+      if (error === null || error === undefined || codeOf(error) === "EPIPE") done();
+      else fail(cannotWrite(error));
+    });
+  });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : String(error);
+}
+
+function cannotWrite(cause: unknown): HoldfastError {
+  return new HoldfastError("io_error", `the output cannot be written: ${codeOf(cause)}`, { cause });
+}
+
+/** Where we are; of a directory that was removed under us, the name that it had. */
+function currentDirectory(environment: NodeJS.ProcessEnv): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+    return environment["PWD"] ?? "/";
+  }
 }

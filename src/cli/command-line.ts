@@ -18,13 +18,21 @@ export async function runCommandLine(args: readonly string[], outside: Outside):
   const program = declareProgram(reading);
   const words = withRun(program, args);
   try {
+    return await obey(program, reading, words);
+  } catch (error) {
+    const call = brokenCall(outside, kindOfWords(program, words), words);
+    await reportStack(call, error);
+    return await reportFailure(call, failureOf(error, call));
+  }
+}
+
+async function obey(program: Command, reading: Reading, words: readonly string[]): Promise<number> {
+  try {
     await program.parseAsync([...words], { from: "user" });
     return reading.exitCode;
   } catch (error) {
     if (error instanceof ParserStop) return await stopParsing(reading, words, error);
-    const call = brokenCall(outside, kindOfWords(program, words), words);
-    await reportStack(call, error);
-    return await reportFailure(call, failureOf(error, call));
+    throw error;
   }
 }
 

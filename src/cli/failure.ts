@@ -41,11 +41,14 @@ export async function reportFailure(
   failure: Failure,
 ): Promise<number> {
   const { outside, form, kind } = call;
-  if (form === "json") {
-    await outside.stdout.write(`${JSON.stringify(documentOf(kind, { error: failure }))}\n`);
-  } else {
-    await writeForPeople(call, failure);
-    if (form === "jsonl") await outside.stdout.write(`${errorLine(failure)}\n`);
+  const told = form === "json" ? JSON.stringify(documentOf(kind, { error: failure })) : errorLine(failure);
+  if (form !== "json") await writeForPeople(call, failure);
+  try {
+    if (form !== "text") await outside.stdout.write(`${told}\n`);
+  } catch (error) {
+    // Standard output may be what failed: then at least people are told.
+    if (!isHoldfastError(error, "io_error")) throw error;
+    if (form === "json") await writeForPeople(call, failure);
   }
   return errorTable[failure.code].exit;
 }

@@ -6,7 +6,10 @@ export interface OutputStream {
   readonly isTerminal: boolean;
   /** Columns of the terminal; 80 where it is none. */
   readonly columns: number;
-  /** Resolves when the text is handed over. Where the reader has gone away it is dropped, which is no error. */
+  /**
+   * Resolves when the text is handed over. Where the reader has gone away it is dropped, which is no error; rejects
+   * `io_error` where it cannot be written.
+   */
   write(text: string): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 import colours from "picocolors";
 import type { OutputStream } from "./outside.ts";
 import { cleanText } from "./text/clean.ts";
+import { Writer } from "./writer.ts";
 
 /**
  * The one way to a terminal. S1 Text is cleaned here and styled after that, so no control character that came from a
@@ -17,12 +18,12 @@ export type Span = string | readonly [Tone, string];
 export class Screen {
   readonly isTerminal: boolean;
   readonly #stream: OutputStream;
+  readonly #writer: Writer;
   readonly #paint: Record<Tone, (text: string) => string>;
-  #waiting = "";
-  #written: Promise<void> = Promise.resolve();
 
   constructor(stream: OutputStream, mayColour: boolean) {
     this.#stream = stream;
+    this.#writer = new Writer(stream);
     this.isTerminal = stream.isTerminal;
     const { dim, bold, green, red, yellow, cyan } = colours.createColors(mayColour && stream.isTerminal);
     this.#paint = { plain: (text) => text, dim, bold, good: green, bad: red, warn: yellow, accent: cyan };
@@ -53,21 +54,13 @@ export class Screen {
     return spans.map(paintOne).join("");
   }
 
-  /** Writes what this room made itself: painted text and cursor movements. What is written in one go goes out in one. */
+  /** Writes what this room made itself: painted text and cursor movements. */
   raw(text: string): void {
-    if (text === "") return;
-    if (this.#waiting === "") this.#written = this.#written.then(() => this.#writeWaiting());
-    this.#waiting += text;
+    this.#writer.write(text);
   }
 
-  /** Resolves when everything is written. */
+  /** Resolves when everything is written; rejects where the stream failed. */
   flushed(): Promise<void> {
-    return this.#written;
-  }
-
-  #writeWaiting(): Promise<void> {
-    const text = this.#waiting;
-    this.#waiting = "";
-    return this.#stream.write(text);
+    return this.#writer.flushed();
   }
 }

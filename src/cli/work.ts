@@ -48,12 +48,17 @@ export async function doWork(call: Call, context: EngineContext, work: Work): Pr
     return await finish(call, { context, output, watch, report });
   } catch (error) {
     output.stop();
-    await output.flushed();
+    await settled(output.flushed());
     await reportStack(call, error);
     return await reportFailure(call, withWayOn(call, failureOf(error, call), watch));
   } finally {
     stopListening();
   }
+}
+
+/** Resolves when the promise is settled, whichever way: what failed is told elsewhere, or is what is being told. */
+async function settled(promise: Promise<void>): Promise<void> {
+  await Promise.allSettled([promise]);
 }
 
 /** What is remembered of the commits. */
@@ -169,8 +174,7 @@ function leave(call: Call, output: ProgressOutput, watch: Watch): void {
           message: `interrupted; session ${watch.session} is kept`,
           hint: `Go on with: ${program} resume ${watch.session}`,
         };
-  void output
-    .flushed()
+  void settled(output.flushed())
     .then(() => reportFailure(call, failure))
     .then((code) => outside.exit(code));
 }

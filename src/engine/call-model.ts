@@ -111,9 +111,9 @@ async function prepareCall(
   run: RunState,
   step: CallStep,
 ): Promise<{ call: ModelCall; requested: ModelRequested; changed: SystemChanged[] }> {
-  const { worker, agent } = crew;
+  const { worker, agent, rules } = crew;
   const { state } = worker;
-  const system = systemText(state, agent);
+  const system = agent.redact(systemText(state, agent, rules));
   const tools = agent.tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
   const isCassette = agent.model.provider === "cassette";
   const index = isCassette ? { cassetteIndex: state.cassetteIndex } : {};

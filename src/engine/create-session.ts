@@ -3,6 +3,7 @@ import { canonicalJson } from "../model/canonical-json.ts";
 import { defaultDefinition, defaultPolicy, effectiveCapabilities } from "../model/default-definition.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { ModelChoice, Policy, Row, SessionCreated } from "../model/facts.ts";
+import { titleOf } from "../model/row.ts";
 import type { EngineContext } from "./context.ts";
 import { bindWorkspace } from "./workspace.ts";
 
@@ -14,6 +15,8 @@ export interface SessionRequest {
   readonly model?: string;
   readonly policy: PolicyFlags;
   readonly title?: string;
+  /** The first task, which titles the session until a person does. */
+  readonly task?: string;
 }
 
 /** The policy as flags give it. */
@@ -53,10 +56,11 @@ export async function createSession(context: EngineContext, request: SessionRequ
 }
 
 function firstRow(request: SessionRequest, model: ModelChoice, binding: string): Row {
+  const { title, task = "" } = request;
   return {
     kind: "row",
-    title: request.title ?? "",
-    titleBy: request.title === undefined ? "auto" : "person",
+    title: title?.toWellFormed() ?? titleOf({ parts: [{ type: "text", text: task.toWellFormed() }] }),
+    titleBy: title === undefined ? "auto" : "person",
     archived: false,
     pinned: false,
     agent: request.agent,

@@ -1,7 +1,8 @@
 import type { RunState } from "../model/run.ts";
 import { isOver, next } from "../model/run.ts";
-import { newestRun, openOperations } from "../model/fold.ts";
+import { openOperations } from "../model/fold.ts";
 import { callModel } from "./call-model.ts";
+import { limitsOf } from "./limits.ts";
 import { beginOperations } from "./operations.ts";
 import { proveOperation } from "./proofs.ts";
 import { settleTurn } from "./settle-turn.ts";
@@ -24,9 +25,10 @@ export async function drive(crew: Crew, id: string): Promise<Ending> {
   const elapsedMs = () => Math.round(clock.monotonicMs() - startedMs);
   const limits = limitsOf(crew);
   for (;;) {
-    const run = worker.state.runs.get(id) ?? newestRun(worker.state);
+    const run = worker.state.runs.get(id);
     if (run === undefined) throw new TypeError(`there is no run ${id}`);
-    const step = next(run, openOperations(worker.state), { epoch, limits });
+    const holder = { epoch, limits, elapsedMs: elapsedMs() };
+    const step = next(run, openOperations(worker.state), holder);
     switch (step.do) {
       case "start":
         await worker.commit([{ kind: "run.started", run: id, attempt: step.attempt }]);
@@ -74,12 +76,4 @@ export async function drive(crew: Crew, id: string): Promise<Ending> {
         return isOver(run) ? run.at : "suspended";
     }
   }
-}
-
-/** The narrower of what definition and policy allow. */
-function limitsOf(crew: Crew): { maxTurns?: number } {
-  const { created, policy } = crew.worker.state;
-  return {
-    maxTurns: Math.min(created.definition.spec.execution.maxTurns, policy.policy.maxTurns ?? Infinity),
-  };
 }

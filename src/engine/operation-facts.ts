@@ -3,6 +3,7 @@ import type { OperationKnown, OperationStarted } from "../model/facts.ts";
 import type { Evidence } from "../model/facts.ts";
 import type { OperationState } from "../model/operation.ts";
 import type { Json } from "../model/values.ts";
+import { deadlineOf } from "./limits.ts";
 import { mapTexts, writeJson } from "./json-texts.ts";
 import { PayloadWriter } from "./payloads.ts";
 import type { Crew } from "./worker.ts";
@@ -26,10 +27,12 @@ export function toolOf(crew: Crew, operation: OperationState): Tool | undefined 
 export function toolRun(crew: Crew, operation: OperationState, args: Json): ToolRun {
   const { worker } = crew;
   const { run, operation: id } = operation;
+  const deadlineAt = deadlineOf(crew, worker.state.runs.get(run));
   return {
     place: worker.place(run, id),
     args,
     signal: new AbortController().signal,
+    ...(deadlineAt !== undefined && { deadlineAt }),
     live: (text) => worker.observer.live({ type: "live.output", run, operation: id, text }),
   };
 }

@@ -1,4 +1,4 @@
-import { isExhausted } from "../host/index.ts";
+import { isDiskError, isExhausted } from "../host/index.ts";
 import type { EffectResult, Prepared, Tool, ToolRun } from "../model/agent.ts";
 import type { OperationState } from "../model/operation.ts";
 import { exactArguments } from "./operation-arguments.ts";
@@ -54,7 +54,7 @@ async function prepare(tool: Tool, run: ToolRun): Promise<Prepared> {
   try {
     return await tool.prepare(run);
   } catch (error) {
-    if (isExhausted(error)) throw endedBy(error);
+    if (isDiskError(error) && isExhausted(error)) throw endedBy(error);
     const output = `it could not be started: ${error instanceof Error ? error.message : String(error)}`;
     return { ready: false, result: { outcome: "error", output } };
   }

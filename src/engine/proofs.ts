@@ -1,5 +1,5 @@
 import type { DiskError } from "../host/index.ts";
-import { isExhausted } from "../host/index.ts";
+import { isDiskError, isExhausted } from "../host/index.ts";
 import type { Proof, Tool } from "../model/agent.ts";
 import type { HoldfastError } from "../model/errors.ts";
 import type { Evidence, OperationAsked, OperationUnknown } from "../model/facts.ts";
@@ -47,7 +47,7 @@ async function prove({ tool, run, evidence }: ReadyOperation): Promise<Proof> {
   try {
     return await tool.prove(run, evidence);
   } catch (error) {
-    if (isExhausted(error)) throw endedBy(error);
+    if (isDiskError(error) && isExhausted(error)) throw endedBy(error);
     return nothingProven(`it could not be looked into: ${wordsOf(error)}`, evidence);
   }
 }

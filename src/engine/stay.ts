@@ -8,6 +8,7 @@ import { compareWithQueue } from "./deliver.ts";
 import type { WorkResult } from "./work.ts";
 import { work } from "./work.ts";
 import { Worker } from "./worker.ts";
+import { readRules } from "./workspace-rules.ts";
 
 /** A process's stay in a session: from taking it to letting it go, with the agent that works there. */
 export interface StayOptions {
@@ -46,7 +47,8 @@ export async function stayIn(
     return await worker.orAbandon(async () => {
       if (agent === undefined) throw new HoldfastError("internal", "the agent was not opened");
       await options.begin?.(worker);
-      return { session, ...(await work({ worker, agent }, accepted)) };
+      const rules = await readRules(context.host.disk, worker.state.created.workspace);
+      return { session, ...(await work({ worker, agent, rules }, accepted)) };
     });
   } finally {
     await opened.agent?.close();

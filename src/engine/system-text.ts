@@ -2,7 +2,7 @@ import type { Agent } from "../model/agent.ts";
 import type { SessionState } from "../model/fold.ts";
 
 /** The system text: a stable prefix, so that a provider's prompt cache stays warm over a session. */
-export function systemText(state: SessionState, agent: Agent): string {
+export function systemText(state: SessionState, agent: Agent, rules: string): string {
   const { objective, instructions, successCriteria } = state.created.definition.spec;
   const criteria =
     successCriteria === undefined ? [] : ["", "You are done when:", ...bullets(successCriteria)];
@@ -14,6 +14,7 @@ export function systemText(state: SessionState, agent: Agent): string {
     "",
     `The workspace is ${state.created.workspace.root}. Paths are relative to it; nothing outside can be reached.`,
     `Your tools: ${agent.tools.map((tool) => tool.name).join(", ")}.`,
+    ...(rules === "" ? [] : ["", rules]),
   ].join("\n");
 }
 

@@ -1,10 +1,11 @@
 import { nextDelivery } from "../model/delivery.ts";
+import { isHoldfastError } from "../model/errors.ts";
 import { openRun } from "../model/fold.ts";
 import type { Discrepancy } from "../model/reconcile.ts";
 import { deliverNext, settleQueue } from "./deliver.ts";
 import type { Ending } from "./drive.ts";
 import { drive } from "./drive.ts";
-import type { Crew } from "./worker.ts";
+import type { Crew, Worker } from "./worker.ts";
 
 /** What a worker's stay came to. `idle`: there was nothing to do. */
 export interface WorkResult {
@@ -28,7 +29,17 @@ export async function work(crew: Crew, accepted: readonly Discrepancy[]): Promis
     const mayTakeMore = result.ending === "completed" || result.ending === "idle";
     if (run !== undefined && mayTakeMore) continue;
     // Asked under the append lock: whoever admits after that finds nobody, and wakes the session himself.
-    if (await worker.held.release(() => !mayTakeMore || nextDelivery(worker.queue) === undefined))
-      return result;
+    if (await letGo(worker, () => !mayTakeMore || nextDelivery(worker.queue) === undefined)) return result;
+  }
+}
+
+/** What was done is on record: a disk that has no room for the good-bye takes nothing of it back. */
+async function letGo(worker: Worker, mayLetGo: () => boolean): Promise<boolean> {
+  try {
+    return await worker.held.release(mayLetGo);
+  } catch (error) {
+    if (!isHoldfastError(error, "disk_full", "io_error")) throw error;
+    await worker.held.abandon();
+    return true;
   }
 }

@@ -159,4 +159,6 @@ export class SessionFold {
 export interface Crew {
   readonly worker: Worker;
   readonly agent: Agent;
+  /** The workspace's rules, read once a stay: a system text that changes in mid-run costs the provider's cache. */
+  readonly rules: string;
 }

@@ -39,7 +39,7 @@ export function isDiskError(error: unknown, ...codes: string[]): error is DiskEr
 }
 
 /** True where an effect failed for want of something that may be there later: space, memory, descriptors. */
-export function isExhausted(error: unknown): error is DiskError {
+export function isExhausted(error: DiskError): boolean {
   return isDiskError(error, "ENOSPC", "EDQUOT", "SHORT_WRITE", "EMFILE", "ENFILE", "ENOMEM", "EAGAIN");
 }
 

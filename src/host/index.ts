@@ -1,6 +1,7 @@
 export * from "./bytes.ts";
 export * from "./clock.ts";
 export * from "./disk.ts";
+export * from "./file-io.ts";
 export * from "./hash.ts";
 export * from "./host.ts";
 export * from "./ids.ts";

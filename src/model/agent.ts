@@ -189,7 +189,8 @@ export interface Tool extends ToolDescription {
   perform(run: ToolRun, evidence: Evidence): Promise<EffectResult>;
   /**
    * After a death: what happened? Never executes the effect; may go on waiting for one that still runs, and must make
-   * `not_executed` final (nothing that is still under way may execute it later).
+   * `not_executed` final (nothing that is still under way may execute it later). May reject where the system lacks
+   * something that may be there later (`isExhausted`): it is asked again then; any other rejection proves nothing.
    */
   prove(run: ToolRun, evidence: Evidence): Promise<Proof>;
   /**

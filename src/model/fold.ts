@@ -38,6 +38,8 @@ export interface SessionState {
   sum: string;
   epoch: number;
   at: number;
+  /** The epoch of the last attempt, and the wall clock of that epoch's last line. */
+  attempt: { readonly epoch: number; readonly lastAt: number } | undefined;
   /** Who took the lease last. */
   owner: EpochRaised | undefined;
   /** True where the last holder let go in good order. */
@@ -86,6 +88,7 @@ export function beginSession(session: string, commit: Commit, inherited?: Sessio
     sum,
     epoch,
     at,
+    attempt: undefined,
     owner: undefined,
     released: true,
     revision: rev,
@@ -112,13 +115,14 @@ function conversationOf(inherited: SessionState | undefined): Conversation {
 
 /** Takes the next line in. Throws where it says something impossible. */
 export function applyCommit(state: SessionState, commit: Commit): void {
-  const lastAt = state.at;
+  const lastAt = state.attempt?.lastAt ?? state.at;
   state.released = false;
   for (const fact of commit.facts) {
     if (isKnownKind(fact.kind)) applyFact(state, fact as Fact, { commit, lastAt });
   }
   const { seq, sum, epoch, at, rev } = commit;
   Object.assign(state, { seq, sum, epoch, at, revision: rev });
+  if (state.attempt?.epoch === epoch) state.attempt = { epoch, lastAt: at };
 }
 
 interface Place {
@@ -193,6 +197,7 @@ function applyRunFact(state: SessionState, fact: RunFact, place: Place): void {
   const { at, epoch } = place.commit;
   const run = evolveRun(state.runs.get(fact.run), fact, { at, epoch, lastAt: place.lastAt });
   state.runs.set(fact.run, run);
+  if (fact.kind === "run.started") state.attempt = { epoch, lastAt: at };
   if (fact.kind === "model.requested") state.system = systemKey(fact);
   if (fact.kind === "model.requested" && fact.cassetteIndex !== undefined)
     state.cassetteIndex = fact.cassetteIndex;

@@ -70,7 +70,7 @@ export type RunFact = Extract<
 export interface FactPlace {
   readonly at: number;
   readonly epoch: number;
-  /** `at` of the line before, for the length of an attempt that died. */
+  /** `at` of the last attempt's last line, for the length of one that died: what came long after is none of it. */
   readonly lastAt: number;
 }
 
@@ -186,7 +186,18 @@ function base(state: RunState): RunBase {
 
 /** What bounds a run; absent members do not. */
 export interface RunLimits {
-  readonly maxTurns?: number;
+  readonly maxTurns?: number | undefined;
+  /** Input and output, as far as they are known. */
+  readonly maxTokens?: number | undefined;
+  readonly maxWallClockMs?: number | undefined;
+}
+
+/** Who holds the run. */
+export interface Holder {
+  readonly epoch: number;
+  readonly limits: RunLimits;
+  /** Monotonic length of this attempt so far. */
+  readonly elapsedMs: number;
 }
 
 /** How often a call that failed and may be repeated is made in a row. */
@@ -220,12 +231,8 @@ export type Step =
   | { readonly do: "fail"; readonly reason: string; readonly message: string }
   | { readonly do: "stop" };
 
-/** What must happen now to a run held under `epoch`. `open`: its operations that are not settled, in order. */
-export function next(
-  run: RunState,
-  open: readonly OperationState[],
-  holder: { readonly epoch: number; readonly limits: RunLimits },
-): Step {
+/** What must happen now to a run. `open`: its operations that are not settled, in order. */
+export function next(run: RunState, open: readonly OperationState[], holder: Holder): Step {
   if (isOver(run)) return { do: "stop" };
   const unknown = open.filter((operation) => operation.at === "unknown");
   const picked = run.at === "running" && run.epoch === holder.epoch;
@@ -237,7 +244,7 @@ export function next(
   const asked = open.filter((operation) => operation.at === "asked");
   if (asked.length > 0) return { do: "begin", operations: startable(asked) };
   if (open.length > 0) return { do: "settle", operations: open };
-  return nextCall(run, holder.limits);
+  return nextCall(run, holder);
 }
 
 /** Reads of a turn run in parallel, so many at a time; others in order. */
@@ -254,7 +261,7 @@ const terminalReasons: Record<string, string> = {
   content_filter: "run_failed",
 };
 
-function nextCall(run: RunState, limits: RunLimits): Step {
+function nextCall(run: RunState, holder: Holder): Step {
   const last = run.failures.at(-1);
   if (last !== undefined) {
     const terminal = terminalReasons[last.reason];
@@ -264,10 +271,25 @@ function nextCall(run: RunState, limits: RunLimits): Step {
       return { do: "suspend", reason: "provider", message: last.message };
     }
   }
-  const turn = run.turns + 1;
-  if (limits.maxTurns !== undefined && turn > limits.maxTurns) {
-    const message = `the run used its ${limits.maxTurns} turns`;
-    return { do: "fail", reason: "budget_turns", message };
+  const spent = spentBudget(run, holder);
+  if (spent !== undefined) return { do: "fail", ...spent };
+  return { do: "call", turn: run.turns + 1, failed: run.failures.length, retryAfterMs: last?.retryAfterMs };
+}
+
+/** A budget counts over all attempts. */
+function spentBudget(
+  run: RunState,
+  { limits, elapsedMs }: Holder,
+): { reason: string; message: string } | undefined {
+  const { maxTurns = Infinity, maxTokens = Infinity, maxWallClockMs = Infinity } = limits;
+  if (run.turns >= maxTurns) {
+    return { reason: "budget_turns", message: `the run used its ${maxTurns} turns` };
   }
-  return { do: "call", turn, failed: run.failures.length, retryAfterMs: last?.retryAfterMs };
+  if ((run.usage.input ?? 0) + (run.usage.output ?? 0) >= maxTokens) {
+    return { reason: "budget_tokens", message: `the run used its ${maxTokens} tokens` };
+  }
+  if (run.elapsedMs + elapsedMs >= maxWallClockMs) {
+    return { reason: "budget_wall_clock", message: `the run used its ${maxWallClockMs} ms` };
+  }
+  return undefined;
 }

@@ -1,11 +1,10 @@
 import type { Disk, DiskFile } from "../host/index.ts";
-import { DiskError, equalBytes, isDiskError } from "../host/index.ts";
+import { DiskError, equalBytes, isDiskError, readAt } from "../host/index.ts";
 import type { Commit } from "../model/commit.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { Fact, OpaqueFact } from "../model/facts.ts";
 import { advance, judge } from "./chain.ts";
 import type { CounterFold, LineCounters } from "./counters.ts";
-import { readAt } from "./files.ts";
 import { encodeLine, raisesEpoch, readEnvelope } from "./line.ts";
 import { commitOf, parseFacts } from "./read-facts.ts";
 import type { Remainder, ScannedLine, ScanState } from "./scan.ts";

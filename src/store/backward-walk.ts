@@ -1,12 +1,11 @@
 import type { DiskFile } from "../host/index.ts";
-import { equalBytes } from "../host/index.ts";
 import { BackChain } from "./back-chain.ts";
 import type { ChainHead } from "./chain.ts";
 import { advance } from "./chain.ts";
 import type { Envelope } from "./line.ts";
 import { formatVersion, lineBytesMax, raisesEpoch, readEnvelope } from "./line.ts";
 import type { Remainder } from "./scan.ts";
-import { classifyRemainder, readRemainder, startScan } from "./scan.ts";
+import { classifyRemainder, isStill, readRemainder, startScan } from "./scan.ts";
 import { TailLines } from "./tail-lines.ts";
 
 /** An accepted line, met from behind; its bytes are valid until the next one is asked for. */
@@ -162,9 +161,8 @@ export async function readWalkRemainder(
   if (goodEnd === undefined || head === undefined) return "undecided";
   if (goodEnd === end) return { state: "none" };
   const bytes = await readRemainder(file, goodEnd, end);
-  const isStill =
-    (await file.stat()).size === end && equalBytes(bytes, await readRemainder(file, goodEnd, end));
-  if (!isStill) return "again";
+  const isAsItWas = await isStill(file, goodEnd, bytes, Number.MAX_SAFE_INTEGER);
+  if (!isAsItWas || bytes.length !== end - goodEnd) return "again";
   const remainder = classifyRemainder(bytes, { ...startScan(session, head.sum), head, end: goodEnd });
   return remainder.state === "damaged" ? "undecided" : remainder;
 }

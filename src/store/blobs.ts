@@ -1,9 +1,9 @@
 import { dirname, join } from "node:path";
 import type { Disk, DiskFile, Ids } from "../host/index.ts";
-import { isDiskError, sha256 } from "../host/index.ts";
+import { isDiskError, sha256, readWhole } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { BlobRef } from "../model/values.ts";
-import { createDurably, makeDirectoryDurably, readWhole } from "./files.ts";
+import { createDurably, makeDirectoryDurably } from "./files.ts";
 import { onStorage } from "./write-errors.ts";
 
 /** Payloads over this many bytes of JSON text stand beside the log. */

@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import type { Disk, DiskFile } from "../host/index.ts";
+import type { Disk } from "../host/index.ts";
 import { DiskError, isDiskError } from "../host/index.ts";
 
 /** Small whole files, made durable. A short count is a failure: the system swallowed an error. */
@@ -75,34 +75,4 @@ async function removeQuietly(disk: Disk, path: string): Promise<void> {
     // The failure that brought us here is the one to be told.
     if (!isDiskError(error)) throw error;
   }
-}
-
-/** The bytes of a whole file, at most `bytesMax`; undefined where there is none. */
-export async function readWhole(disk: Disk, path: string, bytesMax: number): Promise<Uint8Array | undefined> {
-  let file: DiskFile;
-  try {
-    file = await disk.open(path, "read");
-  } catch (error) {
-    if (isDiskError(error, "ENOENT", "ENOTDIR")) return undefined;
-    throw error;
-  }
-  try {
-    const { size } = await file.stat();
-    if (size > bytesMax) throw new DiskError("EFBIG", "read", path);
-    return await readAt(file, 0, size);
-  } finally {
-    await file.close();
-  }
-}
-
-/** The `count` bytes from `position` on; fewer where the file ends before. */
-export async function readAt(file: DiskFile, position: number, count: number): Promise<Uint8Array> {
-  const bytes = new Uint8Array(count);
-  let filled = 0;
-  while (filled < count) {
-    const read = await file.read(bytes.subarray(filled), position + filled);
-    if (read === 0) break;
-    filled += read;
-  }
-  return bytes.subarray(0, filled);
 }

@@ -1,8 +1,8 @@
+import { readAt } from "../host/index.ts";
 import type { Disk } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { Fact, Message, OpaqueFact } from "../model/facts.ts";
 import type { Appended } from "./appender.ts";
-import { readAt } from "./files.ts";
 import { lineBytesMax } from "./line.ts";
 import type { HistorySource } from "./read-log.ts";
 import { readHistory } from "./read-log.ts";

@@ -1,3 +1,4 @@
+import { readFully } from "../host/index.ts";
 import type { DiskFile } from "../host/index.ts";
 import type { OpaqueFact, Row } from "../model/facts.ts";
 import { BackwardWalk, readWalkRemainder } from "./backward-walk.ts";
@@ -9,7 +10,7 @@ import type { HistorySource } from "./read-log.ts";
 import { openPart } from "./read-log.ts";
 import { isRow } from "./row.ts";
 import type { Damage, Remainder } from "./scan.ts";
-import { lineNumberAt, readFully, scanLines, startScan } from "./scan.ts";
+import { lineNumberAt, scanLines, startScan } from "./scan.ts";
 
 /** What a list needs of a log: its newest row and how it ends. */
 export interface LastRow {

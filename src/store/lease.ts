@@ -1,8 +1,7 @@
 import { dirname } from "node:path";
 import type { HeldLock, Host } from "../host/index.ts";
-import { isDiskError, isUtf8, utf8Bytes, utf8Text } from "../host/index.ts";
+import { isDiskError, isUtf8, utf8Bytes, utf8Text, readWhole } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
-import { readWhole } from "./files.ts";
 import type { SessionFolder } from "./session-folder.ts";
 import { onStorage } from "./write-errors.ts";
 

@@ -106,14 +106,12 @@ export class PageLines {
 /** Why `newer` cannot follow `older`, which precedes it; a rewind's target is not known here. */
 function faultOfCounters(older: PlacedCommit, newer: PlacedCommit): string | undefined {
   const { rec, row, rev, msgs, facts } = newer.commit;
-  const expected = [
-    ["rec", rec, older.commit.rec + rowsOf(older.commit)],
-    ["row", row, rowOffsetAfter(older, newer)],
-  ] as [string, number, number][];
+  const expected: [string, number, number][] = [["rec", rec, older.commit.rec + rowsOf(older.commit)]];
   if (!facts.some((fact) => fact.kind === "rewound")) {
     const added = facts.filter((fact) => fact.kind === "message").length;
     expected.push(["rev", rev, older.commit.rev + added], ["msgs", msgs, older.commit.msgs + added]);
   }
+  expected.push(["row", row, rowOffsetAfter(older, newer)]);
   const wrong = expected.find(([, found, wanted]) => found !== wanted);
   return wrong === undefined ? undefined : `${wrong[0]} is ${wrong[1]} where ${wrong[2]} was expected`;
 }

@@ -211,28 +211,26 @@ export class PageReader {
         else if (envelope.sum === wanted?.sum) wantedEnd = offset + bytes.length;
         return undefined;
       },
-      until: isEnd ? this.#end.offset : undefined,
+      // A place whose head is known is looked for in the whole file.
+      until: isEnd && wanted === undefined ? this.#end.offset : undefined,
     });
     if (damage !== undefined) return { part, damage };
-    if (isEnd) {
-      // The newer page may start at a copy of a line: this one ends after the line before the original.
-      const offset = wanted === undefined && scan.end === this.#end.offset ? scan.end : wantedEnd;
-      if (offset === undefined) throw this.#noSuchPlace();
-      this.#end = { ...this.#end, offset };
-    }
+    if (isEnd)
+      this.#end = { ...this.#end, offset: this.#endFound(wanted === undefined ? scan.end : wantedEnd) };
     this.#told.set(part, { voidOffsets, end: scan.end, remainder });
     return "again";
   }
 
-  /** The page that ended here was read from a log that said something else. */
-  #noSuchPlace(): HoldfastError {
-    const { part, offset } = this.#end;
-    return new HoldfastError(
-      "not_found",
-      `no line of ${this.#part(part).path} that is known ends at byte ${offset}`,
-      {
-        hint: "The log was changed since that page was read; start again with the newest page.",
-      },
-    );
+  /**
+   * Where the page ends after all: before the copy of a line, at which the newer page started, stands the original.
+   * Throws where the newer page was read from a log that said something else.
+   */
+  #endFound(offset: number | undefined): number {
+    const { part, offset: asked, head } = this.#end;
+    if (offset !== undefined && (head !== undefined || offset === asked)) return offset;
+    const { path } = this.#part(part);
+    throw new HoldfastError("not_found", `no line that is known ends at byte ${asked} of ${path}`, {
+      hint: "The log was changed since that page was read; start again with the newest page.",
+    });
   }
 }

@@ -61,7 +61,12 @@ export async function readPage(source: HistorySource, request: PageRequest): Pro
     if (!("damage" in reading)) return assemble(reading, end ?? { part: 0, offset: 0 }, damage);
     const part = source.bases[reading.part] ?? source.own;
     damage = { ...reading.damage, file: part.path };
-    end = { part: reading.part, offset: reading.damage.offset };
+    // Damage behind the page does not make it longer.
+    const {
+      part: at,
+      damage: { offset },
+    } = reading;
+    end = end?.part === at && end.offset < offset ? { part: at, offset: end.offset } : { part: at, offset };
   }
 }
 

@@ -1,5 +1,5 @@
 import type { DiskFile } from "../host/index.ts";
-import { equalBytes } from "../host/index.ts";
+import { equalBytes, readFully } from "../host/index.ts";
 import type { ChainHead, Verdict } from "./chain.ts";
 import { advance, emptyHead, judge, SumHistory } from "./chain.ts";
 import type { Envelope } from "./line.ts";
@@ -86,8 +86,7 @@ export async function scanLines(
     if (typeof stopped !== "string") return { state: "damaged", damage: stopped };
     const remainder = await readRemainder(file, state.end, until);
     // What does not verify may be a write in flight, so it is read twice before it is judged.
-    if (!equalBytes(remainder, await readRemainder(file, state.end, until))) continue;
-    if (startsWithLine(remainder)) continue;
+    if (!(await isStill(file, state.end, remainder, until)) || startsWithLine(remainder)) continue;
     return classifyRemainder(remainder, state, stopped);
   }
 }
@@ -127,15 +126,11 @@ export async function readRemainder(file: DiskFile, start: number, until: number
   return bytes.subarray(0, await readFully(file, bytes, start));
 }
 
-/** Fills `bytes` from byte `position` on; resolves to the count read, short only at the file's end. */
-export async function readFully(file: DiskFile, bytes: Uint8Array, position: number): Promise<number> {
-  let filled = 0;
-  while (filled < bytes.length) {
-    const count = await file.read(bytes.subarray(filled), position + filled);
-    if (count === 0) break;
-    filled += count;
-  }
-  return filled;
+/** True where the same bytes, and no more, stand there when they are read again. */
+export async function isStill(file: DiskFile, start: number, bytes: Buffer, until: number): Promise<boolean> {
+  if (!equalBytes(bytes, await readRemainder(file, start, until))) return false;
+  const end = Math.min(until, (await file.stat()).size);
+  return end === start + bytes.length || bytes.length > lineBytesMax;
 }
 
 /** The number, from 1, of the line that starts at byte `end`. */

@@ -1,9 +1,9 @@
 import { dirname, join } from "node:path";
 import type { Host } from "../host/index.ts";
-import { DiskError, isDiskError, isUtf8, utf8Bytes, utf8Text } from "../host/index.ts";
+import { DiskError, isDiskError, isUtf8, utf8Bytes, utf8Text, readWhole } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import { isId, makeId } from "../model/ids.ts";
-import { makeDirectoryDurably, readWhole, removeFolderQuietly } from "./files.ts";
+import { makeDirectoryDurably, removeFolderQuietly } from "./files.ts";
 import { onStorage, storageError } from "./write-errors.ts";
 
 /**

@@ -1,5 +1,5 @@
+import { readFully } from "../host/index.ts";
 import type { DiskFile } from "../host/index.ts";
-import { readFully } from "./scan.ts";
 import { lineBytesMax } from "./line.ts";
 
 /** A piece of a file that ends with 0x0A (the newest one may not); its bytes are valid until the next one is read. */

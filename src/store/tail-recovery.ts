@@ -1,9 +1,8 @@
 import { dirname } from "node:path";
 import type { DiskFile, Host } from "../host/index.ts";
-import { DiskError, equalBytes } from "../host/index.ts";
+import { DiskError, equalBytes, readAt } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { Repaired } from "../model/facts.ts";
-import { readAt } from "./files.ts";
 import { keepBytes } from "./recovery-folder.ts";
 import type { Remainder } from "./scan.ts";
 import { takeBack, type UnsureBytes } from "./take-back.ts";

@@ -1,4 +1,5 @@
-import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { closeSync, cpSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { codeOfEnding, exitCodeOfEnding } from "../../src/cli/ending.ts";
@@ -9,6 +10,8 @@ const place = new Place();
 afterAll(() => place.remove());
 
 const writeCall = (path: string) => ({ tool: "write", args: { path, content: "hello\n" } });
+
+const good = () => ["--task", "x", "--model", place.cassette({ text: "Done." })];
 
 describe("exit codes", () => {
   test("every ending has the exit code of the one table", () => {
@@ -132,6 +135,44 @@ describe("exit codes", () => {
       expect(error?.candidates?.length).toBeGreaterThan(1);
       for (const id of error?.candidates ?? []) expect(id).toMatch(/^ses_[0-9a-z]{26}$/);
     }
+  });
+
+  test("an output that cannot be written is 7; the run goes on to its end all the same", async () => {
+    const full = openSync("/dev/full", "w");
+    const model = place.cassette({ calls: [writeCall("full.txt")] }, { text: "Done." });
+    for (const form of [["--json"], ["--format", "jsonl"], ["--format", "text"]]) {
+      const ended = await place.call(["run", ...form, "--task", "x", "--model", model], { stdout: full });
+      expect([form, ended.code]).toEqual([form, 7]);
+      expect(ended.stderr).toMatch(/^holdfast: the output cannot be written: ENOSPC\n {2}Go on with: /);
+      const view = await place.call(["run", "show", sessionIn(ended.stderr), "--json"]);
+      expect(documentIn(view.stdout).data).toMatchObject({ status: "completed", turns: 2 });
+    }
+    for (const args of [["session", "list"], ["session", "list", "--json"], ["--help"]]) {
+      const ended = await place.call(args, { stdout: full });
+      expect([args, ended.code, ended.stderr]).toEqual([
+        args,
+        7,
+        "holdfast: the output cannot be written: ENOSPC\n",
+      ]);
+    }
+    closeSync(full);
+  });
+
+  test("a directory that was removed under us is missed only by what needs it", async () => {
+    const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"';
+    const call = (...args: string[]) =>
+      spawnSync("sh", ["-c", script, "sh", process.execPath, place.program, ...args], {
+        cwd: place.folder,
+        env: place.env(),
+        encoding: "utf8",
+      });
+    expect(call("session", "list", "--json").status).toBe(0);
+    const lost = call("run", ...good());
+    expect([lost.status, lost.stderr]).toEqual([
+      2,
+      expect.stringMatching(/the workspace \S+\/gone does not exist/),
+    ]);
+    expect(call("run", ...good(), "--workspace", place.workspace).status).toBe(0);
   });
 
   test("a fault of ours is 1, one line, and a stack only where somebody asks", async () => {

@@ -1,4 +1,4 @@
-import type { ChildProcess } from "node:child_process";
+import type { ChildProcess, StdioOptions } from "node:child_process";
 import { execFileSync, spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import {
@@ -36,6 +36,8 @@ export interface CallOptions {
   readonly cwd?: string;
   readonly stdin?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string>>;
+  /** A descriptor to write to, where the output is not to be read here. */
+  readonly stdout?: number;
   /** Another copy of the program. */
   readonly program?: string;
 }
@@ -104,11 +106,12 @@ export class Place {
 
   /** Starts a call. */
   start(args: readonly string[], options: CallOptions = {}): Running {
-    const { cwd = this.workspace, stdin, env, program = this.program } = options;
-    const child = spawn(process.execPath, [program, ...args], { cwd, env: this.env(env) });
+    const { cwd = this.workspace, stdin, stdout = "pipe", env, program = this.program } = options;
+    const stdio: StdioOptions = ["pipe", stdout, "pipe"];
+    const child = spawn(process.execPath, [program, ...args], { cwd, env: this.env(env), stdio });
     this.#running.add(child);
-    child.stdin.on("error", () => undefined);
-    child.stdin.end(stdin ?? "");
+    child.stdin?.on("error", () => undefined);
+    child.stdin?.end(stdin ?? "");
     return follow(child);
   }
 

@@ -1,12 +1,6 @@
 import { expect } from "vitest";
 import { resolveOperation, resume, runTask } from "../../src/engine/index.ts";
-import {
-  examine,
-  expectCassettePlayedOnce,
-  expectKept,
-  expectSettledOnce,
-  type Examined,
-} from "../engine/examine.ts";
+import { examine, expectCassettePlayedOnce, expectKept, expectSettledOnce } from "../engine/examine.ts";
 import { EngineWorld } from "./engine-world.ts";
 
 /** A task that looks, writes, changes and deletes, on a machine in memory. */

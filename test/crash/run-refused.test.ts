@@ -14,6 +14,8 @@ import { begin, newWorld, turns } from "./engine-story.ts";
 import type { EngineWorld } from "./engine-world.ts";
 import { changesDisk } from "./memory-disk.ts";
 
+const codes = ["ENOSPC", "EIO", "EMFILE"];
+
 /** Whether the world shows the effect of a call, by the name of its target. */
 const shows: Record<string, (world: EngineWorld) => boolean> = {
   "new/file.txt": (world) => world.text("/work/new/file.txt") === "new\n",
@@ -92,6 +94,42 @@ async function expectTruth(world: EngineWorld, session: string): Promise<void> {
   }
 }
 
+/** Of how many deaths one is followed by a recovery that the disk refuses something, at each of its effects. */
+const sample = 30;
+
+test("a recovery that the disk refuses something comes to the same end when it is repeated", async () => {
+  const start = newWorld();
+  const deaths: EngineWorld[] = [];
+  start.disk.gate = (effect) => {
+    if (changesDisk(effect)) deaths.push(start.killed());
+    return undefined;
+  };
+  await begin(start);
+  start.disk.gate = undefined;
+  const failures: string[] = [];
+  for (const death of deaths.filter((_, index) => index % sample === 0)) {
+    const whole = death.killed();
+    await goOn(whole);
+    const points = whole.disk.effects.filter(changesDisk).map((effect) => effect.index);
+    for (const [position, at] of points.entries()) {
+      const code = codes[position % codes.length] ?? "EIO";
+      const world = death.killed();
+      world.disk.fault = (effect) => (effect.index === at && changesDisk(effect) ? { code } : undefined);
+      try {
+        await goOn(world).catch((error: unknown) => {
+          if (!isHoldfastError(error) || errorTable[error.code].exit !== 7) throw error;
+        });
+        const after = world.killed();
+        const session = await goOn(after);
+        if (session !== undefined) await expectTruth(after, session);
+      } catch (error) {
+        failures.push(`${code} at ${at} ${JSON.stringify(world.disk.effects[at])}: ${String(error)}`);
+      }
+    }
+  }
+  expect(failures.slice(0, 12)).toEqual([]);
+});
+
 test("a disk that refuses something, once or from then on, costs nothing that was acknowledged", async () => {
   const whole = newWorld();
   await begin(whole);
@@ -99,7 +137,7 @@ test("a disk that refuses something, once or from then on, costs nothing that wa
   const failures: string[] = [];
   const endings: Record<string, number> = {};
   for (const [position, at] of points.entries()) {
-    const code = ["ENOSPC", "EIO", "EMFILE"][position % 3] ?? "EIO";
+    const code = codes[position % codes.length] ?? "EIO";
     for (const isLasting of [false, true]) {
       const world = newWorld();
       let name = "";

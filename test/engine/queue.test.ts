@@ -4,6 +4,7 @@ import { resume, runTask, type EngineContext, type WorkReport } from "../../src/
 import { isHoldfastError } from "../../src/model/errors.ts";
 import { applyToQueue, emptyQueueState } from "../../src/model/delivery.ts";
 import { EngineWorld } from "../crash/engine-world.ts";
+import { changesDisk } from "../crash/memory-disk.ts";
 import { examine, factsOf, type Examined } from "./examine.ts";
 
 const { workspace, model } = EngineWorld;
@@ -141,7 +142,42 @@ describe("a message that was admitted", () => {
         "acknowledged",
       ]);
     }
-    expect([...taken].toSorted()).toEqual([1, 2]);
+    expect([...taken].toSorted((left, right) => left - right)).toEqual([1, 2]);
+  });
+
+  test("is said once, in one run, whatever dies between its claim, its message and its acknowledgement", async () => {
+    const start = newWorld({ text: "1" }, { text: "2" }, { text: "3" });
+    await begin(start);
+    const deaths: EngineWorld[] = [];
+    start.disk.gate = (effect) => {
+      if (changesDisk(effect))
+        deaths.push(
+          start.killed(),
+          start.crashed(() => "dropped"),
+        );
+      return undefined;
+    };
+    await goOn(start, { task: "Second." });
+    start.disk.gate = undefined;
+    const left = new Set<string>();
+    for (const world of deaths) {
+      const before = await examineWorld(world.killed());
+      const delivery = [...before.queue.deliveries.values()].at(-1);
+      left.add(`${delivery?.at}, ${before.state.messages.length > 2 ? "said" : "not said"}`);
+      while ((await goOn(world)).ending !== "idle") continue;
+      const { state, queue } = await examineWorld(world);
+      const waits = before.queue.deliveries.size > 1;
+      expect(asked(await examineWorld(world))).toEqual(waits ? ["First.", "Second."] : ["First."]);
+      expect(state.runs.size).toBe(waits ? 2 : 1);
+      expect([...queue.deliveries.values()].every((one) => one.at === "acknowledged")).toBe(true);
+    }
+    expect([...left].toSorted()).toEqual([
+      "acknowledged, not said",
+      "acknowledged, said",
+      "admitted, not said",
+      "claimed, not said",
+      "claimed, said",
+    ]);
   });
 
   test("is run by one process: of many that resume at once the others find it busy, or nothing to do", async () => {

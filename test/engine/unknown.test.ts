@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findRun, readSession, resolveOperation, type Resolution } from "../../src/engine/index.ts";
 import type { OperationView } from "../../src/model/views.ts";
 import { environmentOf, wires } from "../agents/wire.ts";
+import type { EngineWorkerLine } from "../peers/engine-worker.ts";
 import { startModelServer, type ModelServer } from "../peers/model-server.ts";
 import { examine, expectKept, expectSettledOnce, factsOf } from "./examine.ts";
 import { bundlePrograms, Home, list, type Programs, type WorkerProcess } from "./home.ts";
@@ -32,6 +33,10 @@ async function until(isSo: () => boolean): Promise<void> {
     await sleep(20);
   }
 }
+
+/** Finds the line with this piece of live output. */
+const heard = (text: string) => (line: EngineWorkerLine) =>
+  (line["live"] as { text?: string } | undefined)?.text?.includes(text) ?? false;
 
 const witnessOf = (home: Home): string =>
   existsSync(home.witness) ? readFileSync(home.witness, "utf8") : "";
@@ -70,8 +75,6 @@ describe("a command that runs when its worker dies", () => {
     const command = `echo x >> ${home.witness}; echo before; while [ ! -e ${gate} ]; do sleep 0.02; done; echo after`;
     const model = home.cassette([{ calls: [{ tool: "exec", args: { command } }] }, { text: "Done." }]);
     const first = home.worker({ run: home.task({ model }) });
-    const heard = (text: string) => (line: Record<string, unknown>) =>
-      (line["live"] as { text?: string } | undefined)?.text?.includes(text) ?? false;
     await first.line(heard("before"));
     const told = (await first.kill()).commits;
 
@@ -117,7 +120,7 @@ describe("a command of which nobody knows how it ended", () => {
     ];
     let worker = home.worker({ run: home.task({ model: wires.anthropic.model }) });
     for (const { word, said, read } of ways) {
-      await until(() => witnessOf(home).includes(`${word}\n`));
+      await worker.line(heard(`partial ${word}`));
       await killBoth(home, worker);
       expect(await home.resume()).toMatchObject({ code: 3, report: { ending: "input_required" } });
       const { run, operation, session } = await unknownOperation(home);
@@ -155,6 +158,26 @@ describe("a command of which nobody knows how it ended", () => {
     expect(factsOf(examined, "model.requested")).toHaveLength(server.requests.length);
     expect(examined.state.row.openUnknowns).toBe(0);
     expect(list(home.inSession("spool"))).toEqual([]);
+  });
+
+  test("is unknown at once where only its supervisor died, and the worker says so", async () => {
+    const home = newHome();
+    const model = home.cassette([
+      { calls: [{ tool: "exec", args: { command: `echo x >> ${home.witness}; sleep 1` } }] },
+      { text: "Done." },
+    ]);
+    const worker = home.worker({ run: home.task({ model }) });
+    await until(() => witnessOf(home) === "x\n");
+    const [spool = ""] = list(home.inSession("spool"));
+    const claim = JSON.parse(readFileSync(home.inSession("spool", spool, "claim"), "utf8")) as {
+      pid: number;
+    };
+    process.kill(claim.pid, "SIGKILL");
+    expect(await worker.ended).toMatchObject({ code: 3, report: { ending: "input_required" } });
+    const { session, run, operation } = await unknownOperation(home);
+    await resolveOperation(home.engine(), { session, run, operation: operation.id, outcome: "ok" });
+    expect(await home.resume()).toMatchObject({ code: 0, report: { ending: "completed" } });
+    expect(witnessOf(home)).toBe("x\n");
   });
 
   test("is resolved once: the same word again changes no byte, another one is refused, and so is any other operation", async () => {

@@ -138,6 +138,21 @@ describe("a history with deaths, unknown outcomes, replacements and rewinds", ()
   });
 });
 
+test("the time between an attempt that died and the next one is nobody's", () => {
+  const history = new History([0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0]).grow();
+  const [before] = history.state.runs.values();
+  if (before?.at !== "running") throw new Error("it does not run");
+  const [lastAt, startedAt] = [history.state.at, before.startedAt];
+  history.passTime(86_400_000);
+  // Somebody looks in between, as a resolution does.
+  history.takeLease();
+  history.passTime(86_400_000);
+  history.settles(1);
+  const [after] = history.state.runs.values();
+  expect(lastAt).toBeGreaterThan(startedAt);
+  expect(after).toMatchObject({ at: "running", attempts: 2, elapsedMs: lastAt - startedAt });
+});
+
 function expectRow({ row, ...state }: SessionState, facts: readonly Fact[]): void {
   const run = newestRun({ row, ...state });
   const unknown = [...state.operations.values()].filter((operation) => operation.at === "unknown");

@@ -83,6 +83,10 @@ export class History {
     ]);
   }
 
+  passTime(ms: number): void {
+    this.#at += ms;
+  }
+
   commit(facts: readonly Fact[]): void {
     const row = facts.reduce<Row>(evolveRow, this.state.row);
     const commit = this.#line(row === this.state.row ? facts : [...facts, row]);
@@ -156,7 +160,7 @@ export class History {
   #step(id: string): void {
     const run = this.state.runs.get(id);
     if (run === undefined) throw new Error(`there is no run ${id}`);
-    const step = next(run, openOperations(this.state), { epoch: this.#epoch, limits });
+    const step = next(run, openOperations(this.state), { epoch: this.#epoch, limits, elapsedMs: 0 });
     this.steps.push(step);
     const elapsedMs = 5;
     switch (step.do) {

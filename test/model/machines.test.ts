@@ -5,7 +5,7 @@ import { isHoldfastError } from "../../src/model/errors.ts";
 import type { Fact } from "../../src/model/facts.ts";
 import type { OperationFact, OperationState } from "../../src/model/operation.ts";
 import { evolveOperation } from "../../src/model/operation.ts";
-import type { RunFact, RunState } from "../../src/model/run.ts";
+import type { RunFact, RunLimits, RunState } from "../../src/model/run.ts";
 import { evolveRun, modelAttemptsMax, next, parallelMax, retryAfterMsMax } from "../../src/model/run.ts";
 
 /** What a pair comes to, in one word; `—` where the log would contradict itself. */
@@ -219,7 +219,7 @@ describe("a machine allows what may follow, and nothing else", () => {
 function stepOf(state: RunState | undefined, open: (OperationState | undefined)[], epoch = place.epoch) {
   if (state === undefined) throw new Error("there is no run");
   const present = open.filter((one): one is OperationState => one !== undefined);
-  return next(state, present, { epoch, limits: { maxTurns: 2 } });
+  return next(state, present, { epoch, limits: { maxTurns: 2 }, elapsedMs: 0 });
 }
 
 describe("what happens next", () => {
@@ -291,10 +291,21 @@ describe("what happens next", () => {
     expect(after(...often)).toMatchObject({ do: "suspend" });
   });
 
-  test("turns are counted over all attempts", () => {
+  test("budgets are counted over all attempts", () => {
     const answered = ["model.requested", "model.answered"];
     const two = runAfter(...began, ...answered, "run.suspended", "run.started", ...answered);
-    expect(stepOf(two, [])).toMatchObject({ do: "fail", reason: "budget_turns" });
+    if (two === undefined) throw new Error("there is no run");
+    const used = { ...two, usage: { input: 70, output: 30 } };
+    const stepWith = (limits: RunLimits, elapsedMs = 0) =>
+      next(used, [], { epoch: place.epoch, limits, elapsedMs });
+    expect(stepWith({ maxTurns: 2 })).toMatchObject({ do: "fail", reason: "budget_turns" });
+    expect(stepWith({ maxTokens: 100 })).toMatchObject({ do: "fail", reason: "budget_tokens" });
+    // One millisecond in the attempt that was suspended, nine in this one.
+    expect(stepWith({ maxWallClockMs: 10 }, 9)).toMatchObject({ do: "fail", reason: "budget_wall_clock" });
+    expect(stepWith({ maxTurns: 3, maxTokens: 101, maxWallClockMs: 11 }, 9)).toMatchObject({
+      do: "call",
+      turn: 3,
+    });
   });
 });
 

@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
-import { isDiskError, type Disk } from "../../../host/index.ts";
-import { readSmall, writeAll } from "./bytes.ts";
+import { isDiskError, type Disk, readBeginning, writeAll } from "../../../host/index.ts";
 import { spoolFiles } from "./spool.ts";
 
 const claimBytesMax = 16 * 1024;
@@ -42,7 +41,7 @@ export type FoundClaim =
 
 /** Reads the claim of a folder. */
 export async function readClaim(disk: Disk, folder: string): Promise<FoundClaim> {
-  const bytes = await readSmall(disk, spoolFiles(folder).claim, claimBytesMax);
+  const bytes = await readBeginning(disk, spoolFiles(folder).claim, claimBytesMax);
   if (bytes === undefined) return { state: "absent" };
   const text = new TextDecoder().decode(bytes);
   try {

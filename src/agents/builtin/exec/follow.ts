@@ -1,6 +1,5 @@
-import { isDiskError, type Clock, type DiskFile } from "../../../host/index.ts";
+import { isDiskError, type Clock, type DiskFile, readAt } from "../../../host/index.ts";
 import type { ToolRun } from "../../../model/agent.ts";
-import { readUpTo } from "./bytes.ts";
 import { readClaim } from "./claim.ts";
 import { connectSupervisor, type SupervisorConnection, type WorkerHost } from "./connection.ts";
 import { spoolFiles } from "./spool.ts";
@@ -165,7 +164,7 @@ class OutputReader {
       throw error;
     }
     for (;;) {
-      const bytes = await readUpTo(this.#file, this.#position, readBytesMax);
+      const bytes = await readAt(this.#file, this.#position, readBytesMax);
       if (bytes.byteLength === 0) return;
       this.#position += bytes.byteLength;
       const text = this.#decoder.decode(bytes, { stream: true });

@@ -1,7 +1,6 @@
-import { isDiskError } from "../../../host/index.ts";
+import { isDiskError, readAt } from "../../../host/index.ts";
 import type { Proof } from "../../../model/agent.ts";
 import type { Json } from "../../../model/values.ts";
-import { readUpTo } from "./bytes.ts";
 import { linkClaim, readClaim, type Claim, type FoundClaim } from "./claim.ts";
 import { connectClaimant, followToEnd, type Following } from "./follow.ts";
 import { operationVariable } from "./environment.ts";
@@ -101,7 +100,7 @@ async function outputEvidence({ host, run }: Following): Promise<Json> {
   const file = await host.disk.open(output, "read");
   try {
     const from = Math.max(0, stat.size - tailBytesMax - 1);
-    const tail = tailOf(await readUpTo(file, from, tailBytesMax + 1), tailBytesMax);
+    const tail = tailOf(await readAt(file, from, tailBytesMax + 1), tailBytesMax);
     return { bytes: stat.size, tail: new TextDecoder().decode(tail) };
   } finally {
     await file.close();

@@ -1,7 +1,6 @@
-import { isDiskError, startSha256, type Disk, type DiskFile } from "../../../host/index.ts";
+import { isDiskError, startSha256, type Disk, type DiskFile, readAt } from "../../../host/index.ts";
 import type { EffectResult } from "../../../model/agent.ts";
 import type { Json, Outcome } from "../../../model/values.ts";
-import { readUpTo } from "./bytes.ts";
 import { headOf, tailOf } from "./excerpt.ts";
 import { spoolFiles } from "./spool.ts";
 import type { Status } from "./status.ts";
@@ -73,7 +72,7 @@ async function readOutput(disk: Disk, folder: string, status: Status): Promise<O
 async function hashOf(file: DiskFile, size: number): Promise<string> {
   const hash = startSha256();
   for (let position = 0; position < size; position += readBytesMax) {
-    hash.update(await readUpTo(file, position, Math.min(readBytesMax, size - position)));
+    hash.update(await readAt(file, position, Math.min(readBytesMax, size - position)));
   }
   return hash.digest();
 }
@@ -84,10 +83,10 @@ async function readEnds(
   size: number,
   bytesMax: number,
 ): Promise<{ bytes: Uint8Array; isCut: boolean }> {
-  if (size <= 2 * bytesMax) return { bytes: await readUpTo(file, 0, size), isCut: false };
+  if (size <= 2 * bytesMax) return { bytes: await readAt(file, 0, size), isCut: false };
   // A little more than is wanted, so that the cut is seen to be within the text.
-  const head = headOf(await readUpTo(file, 0, bytesMax + 1), bytesMax);
-  const tail = tailOf(await readUpTo(file, size - bytesMax - 1, bytesMax + 1), bytesMax);
+  const head = headOf(await readAt(file, 0, bytesMax + 1), bytesMax);
+  const tail = tailOf(await readAt(file, size - bytesMax - 1, bytesMax + 1), bytesMax);
   const leftOut = size - head.byteLength - tail.byteLength;
   const lineBreak = head.at(-1) === 0x0a ? "" : "\n";
   const note = new TextEncoder().encode(`${lineBreak}[${leftOut} bytes of output left out]\n`);

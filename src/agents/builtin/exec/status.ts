@@ -1,6 +1,12 @@
 import * as z from "zod/mini";
-import { isDiskError, sha256, type Disk, type DiskFile } from "../../../host/index.ts";
-import { readSmall, writeAll } from "./bytes.ts";
+import {
+  isDiskError,
+  sha256,
+  type Disk,
+  type DiskFile,
+  readBeginning,
+  writeAll,
+} from "../../../host/index.ts";
 import { spoolFiles } from "./spool.ts";
 
 /**
@@ -90,7 +96,7 @@ export async function readStatus(
   folder: string,
   start: { operation: string; nonce: string },
 ): Promise<FoundStatus> {
-  const bytes = await readSmall(disk, spoolFiles(folder).status, statusBytes);
+  const bytes = await readBeginning(disk, spoolFiles(folder).status, statusBytes);
   return bytes === undefined ? { state: "blank" } : decodeStatus(bytes, start);
 }
 

@@ -1,6 +1,6 @@
 /** What can be proven of a delete after a death. See `delete.ts` for why. */
 import { dirname } from "node:path";
-import { isDiskError, type Disk } from "../../../host/index.ts";
+import { isDiskError, isExhausted, type Disk } from "../../../host/index.ts";
 import type { OperationPlace, Proof } from "../../../model/agent.ts";
 import type { FileEvidence } from "../../../model/facts.ts";
 import { isSameFile, type CheckedEvidence } from "./checked-evidence.ts";
@@ -21,7 +21,8 @@ export async function proveDelete(
     const trashed = await identify(host, trashPath(place));
     return await judge(host.disk, place, { evidence, target, trashed });
   } catch (error) {
-    if (!isDiskError(error)) throw error;
+    // What only lacks space or the like can be told another time.
+    if (!isDiskError(error) || isExhausted(error)) throw error;
     return {
       proven: "unknown",
       reason: `The disk does not tell: ${explain(error)}, at ${error.path}.`,

@@ -1,5 +1,5 @@
 /** Reading and writing whole files in pieces, so that neither memory nor the patience of others is used up. */
-import { DiskError, startSha256, type Disk, type DiskFile, type FileStat } from "../../../host/index.ts";
+import { startSha256, type Disk, type DiskFile, type FileStat } from "../../../host/index.ts";
 import type { FileEvidence } from "../../../model/facts.ts";
 import type { FileHost } from "./file-host.ts";
 import { startPace, type Pace } from "./pace.ts";
@@ -59,15 +59,6 @@ export async function observeFile(host: FileHost, path: string, keepBytesMax = 0
     const evidence = { dev, inode, birthtimeNs, sha256: hash.digest() };
     return { stat, evidence, bytes: total <= keepBytesMax ? concat(kept, total) : undefined };
   });
-}
-
-/** Writes all bytes at `position`; a short count is followed by the error that caused it. */
-export async function writeAll(file: DiskFile, bytes: Uint8Array, position = 0): Promise<void> {
-  for (let done = 0; done < bytes.length;) {
-    const count = await file.write(bytes.subarray(done), position + done);
-    if (count === 0) throw new DiskError("SHORT_WRITE", "write", file.path);
-    done += count;
-  }
 }
 
 function concat(pieces: readonly Uint8Array[], total: number): Uint8Array {

@@ -1,7 +1,13 @@
 /** Content that waits beside its target, durable, under a name of its operation. */
 import { dirname, join } from "node:path";
-import { isDiskError, sha256, type Disk, type DiskFile, type FileStat } from "../../../host/index.ts";
-import { writeAll } from "./file-bytes.ts";
+import {
+  isDiskError,
+  sha256,
+  type Disk,
+  type DiskFile,
+  type FileStat,
+  writeAll,
+} from "../../../host/index.ts";
 
 /** A staged file: durable under its name, with the identity that its target will have. */
 export interface StagedFile {
@@ -44,7 +50,7 @@ export async function stageContent(
   const file = await createAnew(disk, path);
   try {
     try {
-      await writeAll(file, bytes);
+      await writeAll(file, bytes, 0);
       if (like !== undefined) await disk.setAttributes(path, like);
       await file.sync();
     } finally {

@@ -1,9 +1,9 @@
 /** Where deleted files go. */
 import { dirname, join } from "node:path";
-import { sha256, startSha256, type Disk, type FileStat } from "../../../host/index.ts";
+import { sha256, startSha256, type Disk, type FileStat, writeAll } from "../../../host/index.ts";
 import type { OperationPlace } from "../../../model/agent.ts";
 import type { FileEvidence } from "../../../model/facts.ts";
-import { observeFile, piecesOf, withFile, writeAll } from "./file-bytes.ts";
+import { observeFile, piecesOf, withFile } from "./file-bytes.ts";
 import type { FileHost } from "./file-host.ts";
 import { startPace } from "./pace.ts";
 import { ensureDirectory, removeIfThere, removeQuietly, type StagedFile } from "./staging.ts";
@@ -83,7 +83,7 @@ async function writeNote(disk: Disk, link: string, partial: string): Promise<str
   hash.update(bytes);
   const file = await disk.open(partial, "create");
   try {
-    await writeAll(file, bytes);
+    await writeAll(file, bytes, 0);
     await file.sync();
   } finally {
     await file.close();

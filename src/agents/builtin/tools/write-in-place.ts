@@ -1,9 +1,9 @@
 /** Writing into a file that cannot be replaced. It is not atomic; a failure in the middle puts the old content back. */
-import { isDiskError, type DiskFile } from "../../../host/index.ts";
+import { isDiskError, type DiskFile, writeAll } from "../../../host/index.ts";
 import type { EffectResult } from "../../../model/agent.ts";
 import type { CheckedEvidence } from "./checked-evidence.ts";
 import type { PlannedContent } from "./checked-write.ts";
-import { observeFile, withFile, writeAll } from "./file-bytes.ts";
+import { observeFile, withFile } from "./file-bytes.ts";
 import type { FileHost } from "./file-host.ts";
 import { resultOf } from "./pure-tool.ts";
 import { changedUnderneath, explain, failed, succeeded } from "./results.ts";
@@ -47,7 +47,7 @@ export async function writeInPlace(
 }
 
 async function overwrite(file: DiskFile, bytes: Uint8Array): Promise<void> {
-  await writeAll(file, bytes);
+  await writeAll(file, bytes, 0);
   await file.truncate(bytes.length);
   await file.sync();
 }

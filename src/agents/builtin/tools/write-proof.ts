@@ -1,6 +1,6 @@
 /** What can be proven of a checked write after a death. See `checked-write.ts` for why. */
 import { dirname } from "node:path";
-import { isDiskError, type Disk } from "../../../host/index.ts";
+import { isDiskError, isExhausted, type Disk } from "../../../host/index.ts";
 import type { Proof } from "../../../model/agent.ts";
 import type { Json } from "../../../model/values.ts";
 import { isSameFile, type CheckedEvidence } from "./checked-evidence.ts";
@@ -32,7 +32,8 @@ export async function proveWrite(
     if (staged !== undefined && (await makeVoid(host.disk, staged.path))) return neverBegan;
     return await unknownWrite(host.disk, evidence, target);
   } catch (error) {
-    if (!isDiskError(error)) throw error;
+    // What only lacks space or the like can be told another time.
+    if (!isDiskError(error) || isExhausted(error)) throw error;
     return {
       proven: "unknown",
       reason: `The disk does not tell: ${explain(error)}, at ${error.path}.`,
