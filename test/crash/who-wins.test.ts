@@ -169,6 +169,10 @@ async function judge(ground: Ground, disk: MemoryDisk, writers: readonly Writer[
         `${writer.name} writes on in epoch ${writer.epoch} after ${epoch} began: ${writer.codes.join()}`,
       );
     }
+    // Who was overtaken once is not the owner, also where the other one has the same epoch.
+    const before = writer.acknowledged.length;
+    if (writer.codes.length > 0) await appendAlone(writer);
+    if (writer.acknowledged.length > before) throw new Error(`${writer.name} writes on after it was fenced`);
     if (writer.codes.some((code) => code !== "fenced"))
       throw new Error(`${writer.name}: ${writer.codes.join()}`);
   }
