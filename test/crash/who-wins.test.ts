@@ -3,7 +3,7 @@ import { isHoldfastError } from "../../src/model/errors.ts";
 import type { EpochRaised, Fact } from "../../src/model/facts.ts";
 import { Appender, readStrictly, type Appended, type HistorySource } from "../../src/store/index.ts";
 import { message } from "../store/builders.ts";
-import { compare, goOn } from "../store/go-on.ts";
+import { compare } from "../store/go-on.ts";
 import { interleavings, isFirstOfItsKind, SteppedAppend, stepsOfAppend } from "./interleave.ts";
 import { MemoryDisk } from "./memory-disk.ts";
 import { stateDirectory, World } from "./world.ts";
@@ -288,5 +288,4 @@ async function admitInOrder(world: World, session: string, order: readonly numbe
     await actors[index]?.admit(`from ${index}`, session);
   }
   await compare(world, session);
-  await goOn(world);
 }
