@@ -10,7 +10,7 @@ export interface EngineContext {
   readonly store: Store;
   /** Version of the program. */
   readonly version: string;
-  /** The environment of short programs that the engine itself runs (git). */
+  /** The environment; a short program that the engine itself runs (git) gets what it needs of it, and no key. */
   readonly environment: Readonly<Record<string, string>>;
   /** Reads what a caller named as a model; resolves to the choice and to blobs that a session must carry. */
   chooseModel(agent: string, model: string | undefined): Promise<ChosenModel>;

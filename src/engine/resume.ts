@@ -56,7 +56,7 @@ async function refuse(context: EngineContext, state: SessionState, request: Resu
     throw new HoldfastError("not_resumable", `session ${id} ${why}`, { reason: code });
   }
   if (request.policy !== undefined) refuseDrift(state, policyOf(request.policy));
-  await checkWorkspace(context.host, id, state.created.workspace);
+  await checkWorkspace(context, id, state.created.workspace);
   if (request.task !== undefined) await refuseOtherTask(context, state, request.task);
 }
 
