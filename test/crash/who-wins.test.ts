@@ -175,6 +175,24 @@ async function judge(ground: Ground, disk: MemoryDisk, writers: readonly Writer[
   if (owners.size === 0) throw new Error("nobody won");
 }
 
+test("a line that is replaced by another one of the same length is not acknowledged", async () => {
+  const ground = await makeGround();
+  const disk = new MemoryDisk();
+  disk.plant(path, ground.log);
+  disk.plant(guardPath, "");
+  const writer = await Writer.open(ground, disk, { name: "w0", epoch: 1 });
+  disk.gate = ({ verb }) => {
+    if (verb !== "sync") return undefined;
+    const bytes = disk.peek(path) ?? new Uint8Array();
+    const other = Buffer.from(bytes.subarray(ground.log.length)).toString("latin1").replace("w0 0", "w9 9");
+    if (bytes.length > ground.log.length) disk.plant(path, Buffer.concat([ground.log, Buffer.from(other)]));
+    return undefined;
+  };
+  await appendAlone(writer);
+  expect(writer.codes).toEqual(["fenced"]);
+  expect(writer.acknowledged).toEqual([]);
+});
+
 /**
  * Of orders that differ only in which of two equal writers is called first, one stands for all: equal writers are
  * told apart by nothing but their names.
