@@ -1,15 +1,7 @@
 import { dirname, join } from "node:path";
 import type { Host } from "../host/index.ts";
 import { isDiskError } from "../host/index.ts";
-import type {
-  EpochRaised,
-  Fact,
-  Message,
-  OpaqueFact,
-  Repaired,
-  RollbackAccepted,
-  SessionMoved,
-} from "../model/facts.ts";
+import type { EpochRaised, Fact, Repaired, RollbackAccepted, SessionMoved } from "../model/facts.ts";
 import type { Appended } from "./appender.ts";
 import { Appender } from "./appender.ts";
 import type { Blobs } from "./blobs.ts";
@@ -21,7 +13,7 @@ import type { Lease } from "./lease.ts";
 import { releaseLease, requireFolder, takeLease } from "./lease.ts";
 import { QueueFile } from "./queue-file.ts";
 import type { History, HistorySource, VisitCommit } from "./read-log.ts";
-import { readStrictly } from "./read-log.ts";
+import { readStrictly, takeUnfinishedLine } from "./read-log.ts";
 import type { VisitQueue } from "./read-queue.ts";
 import { readQueue } from "./read-queue.ts";
 import type { SessionFolder } from "./session-folder.ts";
@@ -130,13 +122,15 @@ async function openHeld(place: SessionPlace, options: TakeOptions, lease: Lease)
   const { accepted } = watched;
   const { acceptRollback } = options;
   const rollback = await judgeEnd(host, { folder, history, head, accepted, acceptRollback });
+  const { end } = history.scan;
+  takeUnfinishedLine(source, history, watched.visit);
   await options.accept?.();
   const repaired = await recoverTail({
     host,
     session: folder.id,
     file: "log",
     path: folder.log,
-    end: history.scan.end,
+    end,
     remainder: history.remainder,
     guard: lease.lock,
     unsure: keeper.unsureBytes("log"),
@@ -154,25 +148,20 @@ async function raiseEpoch(opening: Opening, facts: readonly Fact[]): Promise<Hel
   // Whoever made the session may have died before its name was durable; a second line says that it is.
   if (history.scan.head.seq <= 0) await host.disk.syncDirectory(dirname(folder.root));
   const file = await host.disk.open(folder.log, "append");
-  // A completed line is folded by the appender's first look, so the epoch is counted from there.
-  let epoch = Number.MAX_SAFE_INTEGER;
+  const epoch = (await highestEpoch(opening)) + 1;
   const appender = new Appender({
     disk: host.disk,
     file,
     scan: history.scan,
-    counters: history.counters,
+    rules: history.rules,
     guard: lease.lock,
     unsure: keeper.unsureBytes("log"),
     epoch: () => epoch,
-    accepted: (commit, offset) => {
-      noteMessage(history.messages, commit.facts);
-      watched.visit(commit, { own: true, offset });
-    },
-    find: (line) => onStorage(folder.log, () => findMessage(source, history.messages, line)),
+    accepted: (commit, place) => watched.visit(commit, { own: true, ...place }) ?? undefined,
+    find: (line) => onStorage(folder.log, () => findMessage(source, history.rules.messages, line)),
   });
   try {
     await appender.catchUp();
-    epoch = (await highestEpoch(opening)) + 1;
     const raised = epochRaised(host, options);
     const line = [raised, ...movedFact(watched.store(), options), ...facts];
     await appender.append(line, { epoch, at: host.clock.now() });
@@ -218,15 +207,11 @@ function watchHistory(visit: VisitCommit): Watched {
         if (fact.kind === "epoch.raised") store = (fact as EpochRaised).store;
         else if (fact.kind === "rollback.accepted") accepted.push(fact as RollbackAccepted);
       }
-      visit(commit, position);
+      return visit(commit, position);
     },
     store: () => store,
     accepted,
   };
-}
-
-function noteMessage(known: Set<string>, facts: readonly (Fact | OpaqueFact)[]): void {
-  for (const fact of facts) if (fact.kind === "message") known.add((fact as Message).id);
 }
 
 function epochRaised(host: Host, options: TakeOptions): EpochRaised {

@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import type { Repaired, RollbackAccepted } from "../model/facts.ts";
+import { damagedQueue } from "./damage-errors.ts";
 import { removeFolderQuietly } from "./files.ts";
 import type { SessionPlace } from "./held-session.ts";
 import { judgeEnd } from "./judge-end.ts";
@@ -12,7 +13,7 @@ import {
   takeLease,
 } from "./lease.ts";
 import { readStrictly } from "./read-log.ts";
-import { damagedQueue, readQueue } from "./read-queue.ts";
+import { readQueue } from "./read-queue.ts";
 import { copyDurably, keepFile } from "./recovery-folder.ts";
 import { recoverTail, type TailRecovery } from "./tail-recovery.ts";
 import { onStorage } from "./write-errors.ts";
@@ -65,7 +66,7 @@ async function repairBoth(place: SessionPlace, guards: { log: Guard; queue: Guar
   await judgeEnd(host, { folder, history, head, accepted, acceptRollback: false });
   const queue = await readQueue(host, folder, () => undefined);
   if (queue.remainder.state === "damaged") {
-    throw damagedQueue(folder.id, folder.queue, queue.remainder.damage);
+    throw damagedQueue({ ...queue.remainder.damage, file: folder.queue }, folder.id);
   }
   const repairs: FileRepair[] = [];
   for (const file of ["log", "queue"] as const) {

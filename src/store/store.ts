@@ -5,6 +5,8 @@ import type { Fact, SessionCreated } from "../model/facts.ts";
 import { Blobs } from "./blobs.ts";
 import type { NewSession } from "./create-session.ts";
 import { createSession } from "./create-session.ts";
+import type { FileDamage } from "./damage-errors.ts";
+import { damagedQueue } from "./damage-errors.ts";
 import { HeadKeeper } from "./head-keeper.ts";
 import type { HeldSession, SessionPlace, TakeOptions } from "./held-session.ts";
 import { holdSession } from "./held-session.ts";
@@ -15,10 +17,9 @@ import { readFirstFacts } from "./read-first-line.ts";
 import type { History, HistorySource, VisitCommit } from "./read-log.ts";
 import { readHistory, readStrictly } from "./read-log.ts";
 import type { VisitQueue } from "./read-queue.ts";
-import { damagedQueue, readQueue } from "./read-queue.ts";
+import { readQueue } from "./read-queue.ts";
 import type { FileRepair } from "./repair.ts";
 import { repairSession } from "./repair.ts";
-import type { Damage } from "./scan.ts";
 import type { SessionFolder } from "./session-folder.ts";
 import { folderOf } from "./session-folder.ts";
 import { SessionIndex } from "./session-index.ts";
@@ -104,10 +105,7 @@ export class Store extends SessionIndex {
   }
 
   /** Reads what is intact; `damage` says where that ends. */
-  async readHistory(
-    id: string,
-    visit: VisitCommit,
-  ): Promise<{ history: History; damage?: Damage & { file: string } }> {
+  async readHistory(id: string, visit: VisitCommit): Promise<{ history: History; damage?: FileDamage }> {
     return await readHistory(await this.source(id), visit);
   }
 
@@ -115,7 +113,7 @@ export class Store extends SessionIndex {
   async readQueue(id: string, visit: VisitQueue): Promise<void> {
     const folder = this.#folder(id);
     const { remainder } = await readQueue(this.#host, folder, visit);
-    if (remainder.state === "damaged") throw damagedQueue(id, folder.queue, remainder.damage);
+    if (remainder.state === "damaged") throw damagedQueue({ ...remainder.damage, file: folder.queue }, id);
   }
 
   /**

@@ -3,6 +3,8 @@ import { isHoldfastError } from "../../src/model/errors.ts";
 import type { Message, Repaired } from "../../src/model/facts.ts";
 import type { Appended, HeldSession, QueueTransaction, StoreIdentity } from "../../src/store/index.ts";
 import { Store } from "../../src/store/index.ts";
+import type { VisitCommit } from "../../src/store/read-log.ts";
+import type { FileRepair } from "../../src/store/repair.ts";
 import { admitted, message, newSession } from "./builders.ts";
 
 /** What was tried and what was acknowledged, by text, for one file of one session. */
@@ -50,6 +52,14 @@ function recordOf(records: Map<string, FileRecord>, session: string): FileRecord
   return found;
 }
 
+/** How an actor takes a session, where it matters. */
+export interface HoldOptions {
+  readonly acceptRollback?: boolean;
+  readonly repaired?: readonly Repaired[];
+  readonly accept?: () => Promise<void>;
+  readonly visit?: VisitCommit;
+}
+
 /** Somebody who does things to sessions in one process, and tells the oracle. */
 export class Actor {
   readonly host: Host;
@@ -89,18 +99,19 @@ export class Actor {
     return this.session;
   }
 
-  async hold(
-    session = this.session,
-    options: { acceptRollback?: boolean; repaired?: readonly Repaired[] } = {},
-  ): Promise<HeldSession> {
+  async hold(session = this.session, options: HoldOptions = {}): Promise<HeldSession> {
     this.session = session;
     this.#held = await this.store.hold(session, {
       identity: await this.#identity(),
       version: "0.1.0",
       acceptRollback: options.acceptRollback ?? false,
       repaired: options.repaired ?? [],
-      visit: ({ facts }) => this.seen.push(...textsOf(facts)),
-      visitQueue: ({ facts }) => this.seenQueue.push(...textsOf(facts)),
+      ...(options.accept !== undefined && { accept: options.accept }),
+      visit: (commit, place) => {
+        this.seen.push(...textsOf(commit.facts));
+        return options.visit?.(commit, place);
+      },
+      visitQueue: ({ facts }) => void this.seenQueue.push(...textsOf(facts)),
     });
     return this.#held;
   }
@@ -118,6 +129,11 @@ export class Actor {
       await this.held.queue.transact(async () => undefined);
     }
     return this.held;
+  }
+
+  /** Repairs a session. */
+  async repair(session: string, _options: Pick<HoldOptions, "visit"> = {}): Promise<FileRepair[]> {
+    return await this.store.repair(session);
   }
 
   async #identity(): Promise<StoreIdentity> {
@@ -152,7 +168,11 @@ export class Actor {
     if (this.#held === undefined) await this.#identity();
     const appended =
       this.#held === undefined
-        ? await this.store.appendToQueue(session, ({ facts }) => this.seenQueue.push(...textsOf(facts)), work)
+        ? await this.store.appendToQueue(
+            session,
+            ({ facts }) => void this.seenQueue.push(...textsOf(facts)),
+            work,
+          )
         : await this.held.queue.transact(work);
     record.acknowledged.push(text);
     return appended;
