@@ -1,6 +1,6 @@
 import type { Host } from "../../src/host/index.ts";
 import { isHoldfastError } from "../../src/model/errors.ts";
-import type { Message, Repaired } from "../../src/model/facts.ts";
+import type { Fact, Message, Row } from "../../src/model/facts.ts";
 import type { Appended, HeldSession, QueueTransaction, StoreIdentity } from "../../src/store/index.ts";
 import { Store } from "../../src/store/index.ts";
 import type { VisitCommit } from "../../src/store/read-log.ts";
@@ -55,9 +55,9 @@ function recordOf(records: Map<string, FileRecord>, session: string): FileRecord
 /** How an actor takes a session, where it matters. */
 export interface HoldOptions {
   readonly acceptRollback?: boolean;
-  readonly repaired?: readonly Repaired[];
   readonly accept?: () => Promise<void>;
   readonly visit?: VisitCommit;
+  readonly row?: (facts: readonly Fact[]) => Row | undefined;
 }
 
 /** Somebody who does things to sessions in one process, and tells the oracle. */
@@ -101,11 +101,11 @@ export class Actor {
 
   async hold(session = this.session, options: HoldOptions = {}): Promise<HeldSession> {
     this.session = session;
+    await this.#identity();
     this.#held = await this.store.hold(session, {
-      identity: await this.#identity(),
       version: "0.1.0",
       acceptRollback: options.acceptRollback ?? false,
-      repaired: options.repaired ?? [],
+      ...(options.row !== undefined && { row: options.row }),
       ...(options.accept !== undefined && { accept: options.accept }),
       visit: (commit, place) => {
         this.seen.push(...textsOf(commit.facts));
@@ -124,16 +124,20 @@ export class Actor {
     } catch (error) {
       if (!this.oracle.mayRepair || !isHoldfastError(error, "durability_unknown")) throw error;
       await this.abandon();
-      const repairs = await this.store.repair(session);
-      await this.hold(session, { repaired: repairs.flatMap(({ repaired }) => repaired ?? []) });
+      await this.repair(session);
+      await this.hold(session);
       await this.held.queue.transact(async () => undefined);
     }
     return this.held;
   }
 
   /** Repairs a session. */
-  async repair(session: string, _options: Pick<HoldOptions, "visit"> = {}): Promise<FileRepair[]> {
-    return await this.store.repair(session);
+  async repair(session: string, options: Pick<HoldOptions, "visit"> = {}): Promise<FileRepair[]> {
+    return await this.store.repair(session, {
+      version: "0.1.0",
+      visit: options.visit ?? (() => undefined),
+      visitQueue: () => undefined,
+    });
   }
 
   async #identity(): Promise<StoreIdentity> {

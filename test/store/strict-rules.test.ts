@@ -180,6 +180,9 @@ describe("a line whose facts cannot be true after those before it", () => {
     for (const bytes of [whole, whole.subarray(0, -1)]) {
       writeFileSync(log, bytes);
       expect(await refusal(stage.actor("next").hold(session, { visit: refuseTwo }))).toMatchObject(told);
+      expect(await refusal(stage.actor("repairer").repair(session, { visit: refuseTwo }))).toMatchObject(
+        told,
+      );
       expect(readFileSync(log)).toEqual(bytes);
     }
   });
