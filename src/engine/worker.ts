@@ -3,7 +3,7 @@ import type { Commit } from "../model/commit.ts";
 import type { QueueState } from "../model/delivery.ts";
 import { applyToQueue, emptyQueueState } from "../model/delivery.ts";
 import { HoldfastError } from "../model/errors.ts";
-import type { Fact, Repaired, Row } from "../model/facts.ts";
+import type { Fact, Row } from "../model/facts.ts";
 import type { SessionState } from "../model/fold.ts";
 import { applyCommit, beginSession } from "../model/fold.ts";
 import type { IdPrefix } from "../model/ids.ts";
@@ -27,7 +27,6 @@ export interface WorkerOptions {
   readonly observer: Observer;
   /** Asked with the folded history before anything is written; rejects to leave every byte as it is. */
   accept?(state: SessionState): Promise<void>;
-  readonly repaired?: readonly Repaired[];
 }
 
 /** A held session, folded. */
@@ -60,17 +59,15 @@ export class Worker {
 
   /** Takes the lease of a session and folds it. Rejects as {@link Store.hold} and as `accept` do. */
   static async take(context: EngineContext, session: string, options: WorkerOptions): Promise<Worker> {
-    const identity = await context.store.identity();
     const redactor = await context.openRedactor();
     const fold = new SessionFold(session);
     const queue = emptyQueueState();
     const held = await context.store.hold(session, {
-      identity,
       version: context.version,
       acceptRollback: options.acceptRollback,
-      ...(options.repaired !== undefined && { repaired: options.repaired }),
       accept: async () => await options.accept?.(fold.state),
       visit: (commit) => fold.take(commit),
+      row: (facts) => rowAfter(fold.state.row, facts),
       visitQueue: (commit) => applyToQueue(queue, commit),
     });
     const { observer } = options;
@@ -135,12 +132,17 @@ export class Worker {
   }
 
   async #commitNow(facts: readonly Fact[]): Promise<Commit> {
-    const row = facts.reduce<Row>(evolveRow, this.state.row);
-    const changed = row !== this.state.row && JSON.stringify(row) !== JSON.stringify(this.state.row);
-    const { commit } = await this.held.append(changed ? [...facts, row] : facts);
+    const row = rowAfter(this.state.row, facts);
+    const { commit } = await this.held.append(row === undefined ? facts : [...facts, row]);
     this.observer.commit(commit);
     return commit;
   }
+}
+
+/** W2 The row after these facts; undefined where none of its members changes. */
+export function rowAfter(row: Row, facts: readonly Fact[]): Row | undefined {
+  const after = facts.reduce<Row>(evolveRow, row);
+  return after === row || JSON.stringify(after) === JSON.stringify(row) ? undefined : after;
 }
 
 /** Folds a history as it is read. */

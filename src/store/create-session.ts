@@ -7,7 +7,7 @@ import { Blobs } from "./blobs.ts";
 import { createDurably, makeDirectoryDurably, removeFolderQuietly } from "./files.ts";
 import { encodeHead } from "./head-file.ts";
 import { encodeLine, readEnvelope, zeroSum } from "./line.ts";
-import { parseFacts } from "./read-facts.ts";
+import { parseLogFacts } from "./read-facts.ts";
 import type { SessionFolder } from "./session-folder.ts";
 import { folderOf } from "./session-folder.ts";
 import { onStorage } from "./write-errors.ts";
@@ -75,7 +75,7 @@ function firstLine(id: string, at: number, facts: readonly Fact[]): FirstLine {
   if (read === undefined) {
     throw new HoldfastError("usage", `the session's definition is too large (${bytes.length} bytes)`);
   }
-  const parsed = parseFacts(bytes, read);
+  const parsed = parseLogFacts(bytes, read);
   if ("fault" in parsed) throw new HoldfastError("usage", `the session cannot be made: ${parsed.fault}`);
   return { bytes, sum: read.sum };
 }

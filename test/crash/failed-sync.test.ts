@@ -122,12 +122,10 @@ describe.each(["log", "queue"] as const)("a sync of the %s that fails", (file) =
     expect(await codeOf(append(actor, "unsure"))).toBe("durability_unknown");
     const again = world.killed();
     const repairer = again.actor("repairer");
-    const repairs = await repairer.store.repair(actor.session);
+    const repairs = await repairer.repair(actor.session);
     expect(repairs.find((repair) => repair.file === file)?.repaired?.action).toBe("copied");
     expect(textOf(again.disk.peekDurable(path))).toContain("unsure");
-    expect((await repairer.store.repair(actor.session)).every(({ repaired }) => repaired === undefined)).toBe(
-      true,
-    );
+    expect((await repairer.repair(actor.session)).every(({ repaired }) => repaired === undefined)).toBe(true);
     await goOn(again);
     await goOnAfterPowerCut(again);
   });

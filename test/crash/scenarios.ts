@@ -186,7 +186,7 @@ export const mendingScenarios: readonly Scenario[] = [
     name: "repairing a log and a queue whose last sync failed",
     prepare: unsureSession,
     act: async (world) => {
-      await world.actor("repairer").store.repair(sessionOf(world));
+      await world.actor("repairer").repair(sessionOf(world));
       await goOnBriefly(world);
     },
   },

@@ -73,7 +73,7 @@ class Writer {
       disk: view,
       file: await view.open(path, "append"),
       scan: history.scan,
-      counters: history.counters,
+      rules: history.rules,
       guard: { path: guardPath, inode: disk.inodeOf(guardPath) ?? "" },
       unsure: { note: nothing, gone: nothing, settle: nothing },
       epoch: () => place.epoch,
