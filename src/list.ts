@@ -4,5 +4,5 @@ import { lightOutside } from "./surroundings.ts";
 
 /** `session list` as it really is. Sets the exit code when it is done. */
 export async function main(words: ListWords): Promise<void> {
-  process.exitCode = await runList(words, lightOutside(process.env));
+  process.exitCode = await runList(words, lightOutside(process.env, { isBusy: false }));
 }

@@ -71,7 +71,7 @@ export class Worker {
     const worker = new Worker({ context, observer, state: fold.state, queue, held });
     // Taking the append lock once folds the queue.
     await worker.orAbandon(() => held.queue.transact(async () => undefined));
-    if (fold.last !== undefined) observer.commit(fold.last);
+    if (fold.last !== undefined) await observer.commit(fold.last);
     return worker;
   }
 
@@ -121,7 +121,7 @@ export class Worker {
     const row = facts.reduce<Row>(evolveRow, this.state.row);
     const changed = row !== this.state.row && JSON.stringify(row) !== JSON.stringify(this.state.row);
     const { commit } = await this.held.append(changed ? [...facts, row] : facts);
-    this.observer.commit(commit);
+    await this.observer.commit(commit);
     return commit;
   }
 }

@@ -158,6 +158,29 @@ describe("exit codes", () => {
     closeSync(full);
   });
 
+  test("where nothing can be said at all, the exit code says what it would have said", async () => {
+    const full = openSync("/dev/full", "w");
+    const model = place.cassette({ text: "Done." });
+    const calls: (readonly [code: number, args: readonly string[]])[] = [
+      ...[["--json"], ["--format", "jsonl"], ["--format", "text"]].map(
+        (form) => [7, ["run", ...form, "--task", "x", "--model", model]] as const,
+      ),
+      [7, ["session", "list"]],
+      [7, ["session", "list", "--json"]],
+      [7, ["--help"]],
+      [7, ["--version"]],
+      [8, ["session", "show", "ses_none"]],
+      [8, ["session", "show", "ses_none", "--json"]],
+      [2, ["run"]],
+      [2, ["session"]],
+    ];
+    for (const [code, args] of calls) {
+      const ended = await place.call(args, { stdout: full, stderr: full });
+      expect([args, ended.code]).toEqual([args, code]);
+    }
+    closeSync(full);
+  });
+
   test("a directory that was removed under us is missed only by what needs it", async () => {
     const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"';
     const call = (...args: string[]) =>

@@ -29,7 +29,8 @@ export async function resume(call: Call, selector: string, flags: ResumeFlags): 
   return await doWork(call, context, {
     session: selector,
     earlier: call.form === "text" ? await earlierOperations(context, selector) : [],
-    start: (observer) => resumeSession(context, request, observer),
+    ...(task !== undefined && { task }),
+    start: ({ observer, stopping }) => resumeSession(context, { ...request, ...stopping }, observer),
   });
 }
 

@@ -32,6 +32,6 @@ export async function run(call: Call, flags: RunFlags): Promise<number> {
   };
   const context = openEngine(call);
   return await doWork(call, context, {
-    start: (observer, begun) => runTask(context, request, observer, begun),
+    start: ({ observer, stopping, begun }) => runTask(context, { ...request, ...stopping }, observer, begun),
   });
 }

@@ -12,6 +12,7 @@ import { fitEnd } from "../text/width.ts";
 import type { LiveLine } from "./live-region.ts";
 import { LiveRegion } from "./live-region.ts";
 import type { ProgressOutput } from "./output.ts";
+import { durableWaitsMax } from "./output.ts";
 import { summaryLines } from "./summary.ts";
 import { TextStream } from "./text-stream.ts";
 import type { CallState } from "./tool-line.ts";
@@ -46,7 +47,10 @@ const troubleLines = 3;
 export class TextProgress implements ProgressOutput {
   readonly needsRun = true;
   readonly observer = {
-    commit: (commit: Commit) => this.#commit(commit),
+    commit: async (commit: Commit) => {
+      this.#commit(commit);
+      await this.#options.screen.room(durableWaitsMax);
+    },
     live: (event: LiveEvent) => this.#live(event),
   };
   readonly #options: TextProgressOptions;
