@@ -3,5 +3,5 @@
 export type { LightOutside, Outside } from "./outside.ts";
 export type { ListWords } from "./list-words.ts";
 export { parseListWords } from "./list-words.ts";
-export { runList } from "./list.ts";
+export { answerList } from "./list.ts";
 export { runCommandLine } from "./command-line.ts";

@@ -1,13 +1,13 @@
 import type { EngineContext, Observer, WorkReport } from "../engine/index.ts";
 import { findRun, readSession } from "../engine/index.ts";
+import type { EndOfWork } from "../model/ending.ts";
+import { codeOfEnding, exitCodeOfEnding } from "../model/ending.ts";
 import type { ErrorCode } from "../model/errors.ts";
 import type { OperationView, RunView } from "../model/views.ts";
 import type { Call } from "./call.ts";
 import { screenOf } from "./call.ts";
 import { leave } from "./departure.ts";
 import { documentOf } from "./document.ts";
-import type { Outcome } from "./ending.ts";
-import { codeOfEnding, exitCodeOfEnding } from "./ending.ts";
 import type { Failure } from "./failure.ts";
 import { failureOf, reportFailure, reportStack, wrote } from "./failure.ts";
 import { jsonlProgress } from "./progress/jsonl.ts";
@@ -105,8 +105,8 @@ async function finish(
   const run = output.needsRun ? await readRun(context, report) : undefined;
   output.ended(report, run);
   await output.flushed();
-  const outcome: Outcome = { ending: report.ending, reason: watch.reason };
-  const failure = failureOfEnding(call, outcome, watch);
+  const end: EndOfWork = { ending: report.ending, reason: watch.reason };
+  const failure = failureOfEnding(call, end, watch);
   if (call.form === "json") {
     const data = run ?? { session: report.session };
     const idle = report.ending === "idle" ? { idle: true } : {};
@@ -117,7 +117,7 @@ async function finish(
   } else if (call.form === "jsonl" && report.ending === "idle") {
     await wrote(call.outside.stderr.write(`holdfast: nothing to do in session ${report.session}\n`));
   }
-  return exitCodeOfEnding(outcome);
+  return exitCodeOfEnding(end);
 }
 
 /** The run that the work was about; of idle work, the newest one. */
@@ -127,13 +127,13 @@ async function readRun(context: EngineContext, report: WorkReport): Promise<RunV
   return findRun(read, report.run);
 }
 
-function failureOfEnding(call: Call, outcome: Outcome, watch: Watch): Failure | undefined {
-  const code = codeOfEnding(outcome);
+function failureOfEnding(call: Call, end: EndOfWork, watch: Watch): Failure | undefined {
+  const code = codeOfEnding(end);
   if (code === undefined) return undefined;
-  const { reason } = outcome;
+  const { reason } = end;
   const told = [reason, watch.message].filter((part) => part !== undefined && part !== "").join(": ");
   const resume = `${call.program} resume ${watch.session}`;
-  switch (outcome.ending) {
+  switch (end.ending) {
     case "input_required":
       return {
         code,

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { closeSync, cpSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { codeOfEnding, exitCodeOfEnding } from "../../src/cli/ending.ts";
+import { codeOfEnding, exitCodeOfEnding } from "../../src/model/ending.ts";
 import { runHint } from "./hints.ts";
 import { documentIn, linesOf, Place, sessionIn } from "./program.ts";
 

@@ -1,7 +1,7 @@
 import { findRun, readSession } from "../../engine/index.ts";
 import type { OperationView, RunView } from "../../model/views.ts";
 import type { Call } from "../call.ts";
-import { openEngine, screenOf } from "../call.ts";
+import { engineOf, screenOf } from "../call.ts";
 import { statusSpan, unknownLines } from "../progress/summary.ts";
 import type { CallState } from "../progress/tool-line.ts";
 import { markOf, summariseArgs } from "../progress/tool-line.ts";
@@ -16,7 +16,7 @@ import { writeFields, writeIndented } from "./fields.ts";
 
 /** `holdfast run show`: one run with its operations, and what a person must know to resolve those that are unknown. */
 export async function runShow(call: Call, selector: string, run: string | undefined): Promise<number> {
-  const read = await readSession(openEngine(call), selector);
+  const read = await readSession(engineOf(call), selector);
   const view = findRun(read, run);
   return await answer(call, view, () => {
     const screen = screenOf(call);

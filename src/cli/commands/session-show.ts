@@ -2,7 +2,7 @@ import type { MessageView, SessionView } from "../../engine/index.ts";
 import { readSession, viewSession } from "../../engine/index.ts";
 import type { Part } from "../../model/facts.ts";
 import type { Call } from "../call.ts";
-import { openEngine, screenOf } from "../call.ts";
+import { engineOf, screenOf } from "../call.ts";
 import { markOf, summariseArgs } from "../progress/tool-line.ts";
 import type { Screen, Span, Tone } from "../screen.ts";
 import { oneLine } from "../text/clean.ts";
@@ -13,7 +13,7 @@ import { writeRuns } from "./show-runs.ts";
 
 /** `holdfast session show`: what a session is, its runs and how its conversation ends. */
 export async function sessionShow(call: Call, selector: string): Promise<number> {
-  const view = viewSession(await readSession(openEngine(call), selector));
+  const view = viewSession(await readSession(engineOf(call), selector));
   return await answer(call, view, () => {
     const screen = screenOf(call);
     const now = call.outside.host.clock.now();
