@@ -6,6 +6,7 @@ import type { Call } from "./call.ts";
 import type { LightOutside } from "./outside.ts";
 import { documentOf } from "./document.ts";
 import { Screen } from "./screen.ts";
+import { widthOf } from "./text/width.ts";
 import { wrapText } from "./text/wrap.ts";
 
 /** How a command that failed says so, in every form. */
@@ -86,11 +87,18 @@ async function writeForPeople(call: Pick<Call<LightOutside>, "outside">, failure
   await screen.flushed();
 }
 
-/** Sentences are broken between words; a command stays in one line, to be copied. */
+/** Sentences are broken between words; a command stays in one line, to be copied. The message does too, to be found. */
 function hintLines(screen: Screen, hint: string): string[] {
-  if (hint === "") return [];
-  const isProse = (line: string) => screen.isTerminal && !line.includes("holdfast ");
-  return hint.split("\n").flatMap((line) => (isProse(line) ? wrapText(line, screen.columns - 2) : [line]));
+  const columns = screen.columns - 2;
+  return hint
+    .split("\n")
+    .flatMap((line) => {
+      const [, before = "", command = "", after = ""] = /^(.*?)(holdfast .*?)?( — .*)?$/.exec(line) ?? [];
+      if (command === "") return wrapText(line, columns);
+      if (widthOf(line) <= columns) return [line];
+      return [...wrapText(before.trimEnd(), columns), `  ${command}`, ...wrapText(after.trim(), columns)];
+    })
+    .filter((line) => line !== "");
 }
 
 function errorLine(failure: Failure): string {

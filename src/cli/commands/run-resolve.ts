@@ -28,7 +28,7 @@ export async function runResolve(
     const { outcome } = resolution;
     const what = outcome === "not_executed" ? "did not happen" : outcome === "error" ? "failed" : "happened";
     screen.line(["good", "recorded  "], `${place.operation} ${what}`);
-    const open = unknownLines(view, call.program);
+    const open = unknownLines(view, { program: call.program, columns: screen.columns });
     for (const line of open) screen.line(...line);
     if (open.length === 0) screen.line(["dim", "next      "], `${call.program} resume ${view.session}`);
     return screen;
