@@ -8,9 +8,11 @@ import type { SessionState } from "../model/fold.ts";
 import { applyCommit, beginSession } from "../model/fold.ts";
 import type { IdPrefix } from "../model/ids.ts";
 import { makeId } from "../model/ids.ts";
+import type { Redactor } from "../model/redact.ts";
 import { evolveRow } from "../model/row.ts";
 import type { HeldSession } from "../store/index.ts";
 import type { EngineContext, Observer } from "./context.ts";
+import { PayloadWriter } from "./payloads.ts";
 
 /**
  * The process that holds a session: its log and queue, folded, and the one way to add to them.
@@ -35,6 +37,7 @@ export class Worker {
   readonly state: SessionState;
   readonly queue: QueueState;
   readonly held: HeldSession;
+  readonly #redactor: Redactor;
   /** Arguments with secrets in them, which the log has only redacted: known to this process alone. */
   readonly exactArgs = new Map<string, string>();
   #turn: Promise<unknown> = Promise.resolve();
@@ -45,17 +48,20 @@ export class Worker {
     state: SessionState;
     queue: QueueState;
     held: HeldSession;
+    redactor: Redactor;
   }) {
     this.context = parts.context;
     this.observer = parts.observer;
     this.state = parts.state;
     this.queue = parts.queue;
     this.held = parts.held;
+    this.#redactor = parts.redactor;
   }
 
   /** Takes the lease of a session and folds it. Rejects as {@link Store.hold} and as `accept` do. */
   static async take(context: EngineContext, session: string, options: WorkerOptions): Promise<Worker> {
     const identity = await context.store.identity();
+    const redactor = await context.openRedactor();
     const fold = new SessionFold(session);
     const queue = emptyQueueState();
     const held = await context.store.hold(session, {
@@ -68,7 +74,7 @@ export class Worker {
       visitQueue: (commit) => applyToQueue(queue, commit),
     });
     const { observer } = options;
-    const worker = new Worker({ context, observer, state: fold.state, queue, held });
+    const worker = new Worker({ context, observer, state: fold.state, queue, held, redactor });
     // Taking the append lock once folds the queue.
     await worker.orAbandon(() => held.queue.transact(async () => undefined));
     if (fold.last !== undefined) await observer.commit(fold.last);
@@ -95,6 +101,17 @@ export class Worker {
       await this.held.abandon().catch(() => undefined);
       throw error;
     }
+  }
+
+  /** The text with every known secret masked. */
+  redact(text: string): string {
+    return this.#redactor.text(text);
+  }
+
+  /** Stores the payloads of one line; `membersBytes` as in {@link PayloadWriter}. */
+  payloads(membersBytes = 0): PayloadWriter {
+    const redact = (text: string) => this.redact(text);
+    return new PayloadWriter({ blobs: this.held.blobs, redact }, membersBytes);
   }
 
   /** A new id of ours. */
