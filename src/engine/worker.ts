@@ -74,7 +74,7 @@ export class Worker {
     const worker = new Worker({ context, observer, state: fold.state, queue, held, redactor });
     // Taking the append lock once folds the queue.
     await worker.orAbandon(() => held.queue.transact(async () => undefined));
-    if (fold.last !== undefined) observer.commit(fold.last);
+    if (fold.last !== undefined) await observer.commit(fold.last);
     return worker;
   }
 
@@ -134,7 +134,7 @@ export class Worker {
   async #commitNow(facts: readonly Fact[]): Promise<Commit> {
     const row = rowAfter(this.state.row, facts);
     const { commit } = await this.held.append(row === undefined ? facts : [...facts, row]);
-    this.observer.commit(commit);
+    await this.observer.commit(commit);
     return commit;
   }
 }
