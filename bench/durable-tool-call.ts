@@ -48,7 +48,6 @@ function linesOf(place: BenchPlace): Fact[][] {
 async function hold(place: BenchPlace, session: string): Promise<HeldSession> {
   const { store } = place.context;
   return await store.hold(session, {
-    identity: await store.identity(),
     version: "bench",
     acceptRollback: false,
     visit: () => undefined,

@@ -29,7 +29,7 @@ async function measure(directory: string): Promise<BenchResult> {
     ours: () =>
       timeOf(async () => {
         lines = 0;
-        await readStrictly({ disk, bases: [], own }, () => lines++);
+        await readStrictly({ disk, bases: [], own }, () => void lines++);
       }),
   });
   return { ...result, notes: `${lines} lines, ${Math.round(logBytes / lines)} bytes each in the mean` };

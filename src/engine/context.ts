@@ -46,6 +46,7 @@ export type LiveEvent =
 
 /** Who watches a session being worked on. Commits come after they are durable, in order. */
 export interface Observer {
-  commit(commit: Commit): void;
+  /** The work goes on when it returns or resolves, so that it may wait for a slow reader. Must never reject. */
+  commit(commit: Commit): void | Promise<void>;
   live(event: LiveEvent): void;
 }

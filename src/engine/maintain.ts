@@ -1,12 +1,10 @@
+import { applyToQueue, emptyQueueState } from "../model/delivery.ts";
 import { HoldfastError } from "../model/errors.ts";
-import type { Repaired } from "../model/facts.ts";
 import type { FileRepair } from "../store/index.ts";
-import type { EngineContext, Observer } from "./context.ts";
-import { Worker } from "./worker.ts";
+import type { EngineContext } from "./context.ts";
+import { rowAfter, SessionFold } from "./worker.ts";
 
 /** Verbs that mend the store. */
-
-const silent: Observer = { commit: () => undefined, live: () => undefined };
 
 /** What `session repair` did. */
 export interface RepairReport {
@@ -23,32 +21,18 @@ export interface RepairReport {
 export async function repairSession(context: EngineContext, selector: string): Promise<RepairReport> {
   const { store } = context;
   const session = await store.find(selector);
-  await store.identity();
-  const files = await store.repair(session);
-  const factOf = (file: FileRepair["file"]) =>
-    files.flatMap((one) => (one.file === file ? (one.repaired ?? []) : []));
-  const [log, queue] = [factOf("log"), factOf("queue")];
-  if (log.length + queue.length > 0) await recordRepair(context, session, { log, queue });
-  const saved = [...log, ...queue].flatMap((fact) =>
-    fact.saved === undefined ? [] : store.recoveryPath(fact.saved),
+  const fold = new SessionFold(session);
+  const queue = emptyQueueState();
+  const files = await store.repair(session, {
+    version: context.version,
+    visit: (commit) => fold.take(commit),
+    visitQueue: (commit) => applyToQueue(queue, commit),
+    row: (facts) => rowAfter(fold.state.row, facts),
+  });
+  const saved = files.flatMap(({ repaired }) =>
+    repaired?.saved === undefined ? [] : store.recoveryPath(repaired.saved),
   );
   return { session, files, saved };
-}
-
-async function recordRepair(
-  context: EngineContext,
-  session: string,
-  repaired: { log: readonly Repaired[]; queue: readonly Repaired[] },
-): Promise<void> {
-  const worker = await Worker.take(context, session, {
-    acceptRollback: false,
-    observer: silent,
-    repaired: repaired.log,
-  });
-  await worker.orAbandon(async () => {
-    if (repaired.queue.length > 0) await worker.held.queue.transact((queue) => queue.append(repaired.queue));
-    await worker.held.release(() => true);
-  });
 }
 
 /** Gives a copied state directory an identity of its own. */

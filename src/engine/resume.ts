@@ -56,7 +56,10 @@ async function refuse(context: EngineContext, state: SessionState, request: Resu
   const { eligible, code } = evaluateResume({ ...resumable, workspaceMissing: false });
   if (!eligible) {
     const why = code === "archived" ? "is archived" : "was moved to another device";
-    throw new HoldfastError("not_resumable", `session ${id} ${why}`, { reason: code });
+    throw new HoldfastError("not_resumable", `session ${id} ${why}`, {
+      reason: code,
+      hint: `What it holds can be read: holdfast session show ${id}`,
+    });
   }
   if (request.policy !== undefined) refuseDrift(state, policyOf(request.policy));
   await checkWorkspace(context, id, state.created.workspace);

@@ -1,3 +1,4 @@
+import type { Commit } from "../model/commit.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { EngineContext, Observer } from "./context.ts";
 import type { SessionRequest } from "./create-session.ts";
@@ -24,7 +25,9 @@ export async function runTask(
   refuseBlank(request.task);
   const session = await createSession(context, request);
   begun(session);
-  await context.store.readStrictly(session, (line0) => observer.commit(line0));
+  const lines: Commit[] = [];
+  await context.store.readStrictly(session, (commit) => void lines.push(commit));
+  for (const line of lines) await observer.commit(line);
   const { signal } = request;
   return await stayIn(context, session, { acceptRollback: false, observer, ...(signal && { signal }) });
 }

@@ -3,7 +3,7 @@ import type { Commit } from "../model/commit.ts";
 import type { QueueState } from "../model/delivery.ts";
 import { applyToQueue, emptyQueueState } from "../model/delivery.ts";
 import { HoldfastError } from "../model/errors.ts";
-import type { Fact, Repaired, Row } from "../model/facts.ts";
+import type { Fact, Row } from "../model/facts.ts";
 import type { SessionState } from "../model/fold.ts";
 import { applyCommit, beginSession } from "../model/fold.ts";
 import type { IdPrefix } from "../model/ids.ts";
@@ -30,7 +30,6 @@ export interface WorkerOptions {
   readonly signal?: AbortSignal;
   /** Asked with the folded history before anything is written; rejects to leave every byte as it is. */
   accept?(state: SessionState): Promise<void>;
-  readonly repaired?: readonly Repaired[];
 }
 
 /** A held session, folded. */
@@ -69,23 +68,21 @@ export class Worker {
   static async take(context: EngineContext, session: string, options: WorkerOptions): Promise<Worker> {
     const { observer, signal = new AbortController().signal } = options;
     refuseAborted(signal, session);
-    const identity = await context.store.identity();
     const redactor = await context.openRedactor();
     const fold = new SessionFold(session);
     const queue = emptyQueueState();
     const held = await context.store.hold(session, {
-      identity,
       version: context.version,
       acceptRollback: options.acceptRollback,
-      ...(options.repaired !== undefined && { repaired: options.repaired }),
       accept: async () => await options.accept?.(fold.state),
       visit: (commit) => fold.take(commit),
+      row: (facts) => rowAfter(fold.state.row, facts),
       visitQueue: (commit) => applyToQueue(queue, commit),
     });
     const worker = new Worker({ context, observer, state: fold.state, queue, held, redactor, signal });
     // Taking the append lock once folds the queue.
     await worker.orAbandon(() => held.queue.transact(async () => undefined));
-    if (fold.last !== undefined) observer.commit(fold.last);
+    if (fold.last !== undefined) await observer.commit(fold.last);
     return worker;
   }
 
@@ -156,10 +153,9 @@ export class Worker {
 
   async #commitNow(facts: readonly Fact[]): Promise<Commit> {
     this.refuseInterrupted();
-    const row = facts.reduce<Row>(evolveRow, this.state.row);
-    const changed = row !== this.state.row && JSON.stringify(row) !== JSON.stringify(this.state.row);
-    const { commit } = await this.held.append(changed ? [...facts, row] : facts);
-    this.observer.commit(commit);
+    const row = rowAfter(this.state.row, facts);
+    const { commit } = await this.held.append(row === undefined ? facts : [...facts, row]);
+    await this.observer.commit(commit);
     return commit;
   }
 }
@@ -169,6 +165,12 @@ function refuseAborted(signal: AbortSignal, session: string): void {
   throw new HoldfastError("interrupted", `interrupted; session ${session} is kept`, {
     hint: `Go on with: holdfast resume ${session}`,
   });
+}
+
+/** W2 The row after these facts; undefined where none of its members changes. */
+export function rowAfter(row: Row, facts: readonly Fact[]): Row | undefined {
+  const after = facts.reduce<Row>(evolveRow, row);
+  return after === row || JSON.stringify(after) === JSON.stringify(row) ? undefined : after;
 }
 
 /** Folds a history as it is read. */

@@ -4,10 +4,11 @@ import type { Commit } from "../model/commit.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { Fact, OpaqueFact } from "../model/facts.ts";
 import { advance, judge } from "./chain.ts";
-import type { CounterFold, LineCounters } from "./counters.ts";
+import { damagedLog } from "./damage-errors.ts";
+import type { FileRules, LinePlace } from "./file-rules.ts";
+import { judgeByRules, strictVisitor } from "./file-rules.ts";
 import { encodeLine, raisesEpoch, readEnvelope } from "./line.ts";
-import { commitOf, parseFacts } from "./read-facts.ts";
-import type { Remainder, ScannedLine, ScanState } from "./scan.ts";
+import type { Remainder, ScanState } from "./scan.ts";
 import { scanLines } from "./scan.ts";
 import { takeBack, type UnsureBytes } from "./take-back.ts";
 import { durabilityUnknown, fenced, onStorage, storageError, unseen } from "./write-errors.ts";
@@ -34,15 +35,18 @@ export interface AppenderOptions {
   readonly file: DiskFile;
   /** Where the reader stopped; moved along by the appender. */
   readonly scan: ScanState;
-  /** The counters of a log; a queue has none. */
-  readonly counters?: CounterFold;
+  /** What a strict reader asks of the file's lines; moved along by the appender. */
+  readonly rules: FileRules;
   /** The lock that makes us the writer. */
   readonly guard: { readonly path: string; readonly inode: string };
   readonly unsure: UnsureBytes;
   /** The writer's epoch, where it holds the lease: a higher one in the file ends it. */
   readonly epoch?: () => number;
-  /** Called once for each accepted line, ours too, when it is acknowledged or found. */
-  readonly accepted: (commit: Commit, offset: number) => void;
+  /**
+   * Called once for each accepted line, ours too, when it is acknowledged or found. A returned text says why its facts
+   * cannot be true after those before it: that ends the writer.
+   */
+  readonly accepted: (commit: Commit, place: LinePlace) => string | undefined;
   /**
    * Set for a file that others append to as well, under a lock that we hold only now and then: mends or refuses what
    * stands behind the last line. A log has one appender, who has no business with a remainder that it did not leave.
@@ -52,21 +56,15 @@ export interface AppenderOptions {
   readonly find?: (facts: readonly (Fact | OpaqueFact)[]) => Promise<Appended | undefined>;
 }
 
-/** An acknowledged line. */
-export interface Appended {
+/** An acknowledged line, and where it stands. */
+export interface Appended extends LinePlace {
   readonly commit: Commit;
-  /** Where it starts. */
-  readonly offset: number;
-  /** Where it ends. */
-  readonly end: number;
 }
 
 interface EncodedLine {
   readonly bytes: Uint8Array;
   readonly commit: Commit;
 }
-
-const noCounters: LineCounters = { rec: 0, rev: 0, msgs: 0, row: 0 };
 
 /** Appends lines to one file, one at a time. */
 export class Appender {
@@ -146,22 +144,22 @@ export class Appender {
 
   /** P5. The writer decodes and judges its own bytes before it writes them. */
   #encode(facts: readonly (Fact | OpaqueFact)[], line: { epoch: number; at: number }): EncodedLine {
-    const { scan, counters } = this.#options;
+    const { scan, rules } = this.#options;
     const seq = scan.head.seq + 1;
-    const numbers = counters === undefined ? noCounters : counters.preview(scan.session, seq, facts);
+    const numbers = rules.countersOf(seq, facts);
     if (numbers === undefined) throw unwritable("a rewind names a line that is not there");
     const bytes = encodeLine({ ses: scan.session, seq, ...line, ...numbers, prev: scan.head.sum }, facts);
     const envelope = readEnvelope(bytes);
     if (envelope === undefined) throw unwritable(`a line of ${bytes.length} bytes does not verify`);
-    const parsed = parseFacts(bytes, envelope);
-    if ("fault" in parsed) throw unwritable(parsed.fault);
+    const judged = judgeByRules(rules, bytes, envelope);
+    if ("fault" in judged) throw unwritable(judged.fault);
     const raises = raisesEpoch(bytes, envelope);
     if (judge(scan.head, scan.sums, envelope, raises) !== "accepted") {
       // Two who take the lease at once, if locks fail them, count to the same epoch: the first one has it.
       if (raises) throw this.#end(fenced(scan.session, `epoch ${scan.head.epoch} has begun already`));
       throw unwritable(`epoch ${line.epoch} is not ${scan.head.epoch}`);
     }
-    return { bytes, commit: commitOf(envelope, parsed.facts) };
+    return { bytes, commit: judged.commit };
   }
 
   /** P1. A failure here may have lost a line that somebody else wrote: it may be shown already, so it cannot be cut. */
@@ -224,15 +222,20 @@ export class Appender {
   }
 
   #acknowledge({ bytes, commit }: EncodedLine, offset: number): Appended {
-    const { scan, counters } = this.#options;
+    const { file, scan, rules } = this.#options;
+    const end = offset + bytes.length;
     scan.head = advance(commit);
     scan.sums.push(commit.sum);
-    scan.end = offset + bytes.length;
+    scan.end = end;
     scan.lines++;
-    counters?.apply({ session: scan.session, seq: commit.seq, offset }, commit.facts);
+    rules.take({ seq: commit.seq, offset }, commit.facts);
     this.#synced = true;
-    this.#options.accepted(commit, offset);
-    return { commit, offset, end: scan.end };
+    const reason = this.#options.accepted(commit, { offset, end });
+    if (reason !== undefined) {
+      const damage = { file: file.path, line: scan.lines, offset, reason };
+      throw this.#end(damagedLog(damage, scan.session));
+    }
+    return { commit, offset, end };
   }
 
   /** Folds what stands after the known end, and looks for our line in it. */
@@ -283,21 +286,20 @@ export class Appender {
 
   /** Takes in the lines that others wrote. */
   async #fold(each: (appended: Appended) => void): Promise<Remainder> {
-    const { file, scan, counters } = this.#options;
+    const { file, scan, rules, accepted } = this.#options;
     const epoch = this.#options.epoch?.();
-    const visit = (line: ScannedLine, verdict: "accepted" | "void"): string | undefined => {
-      this.#synced = false;
-      if (verdict === "void") return undefined;
-      const parsed = parseFacts(line.bytes, line.envelope);
-      if ("fault" in parsed) return parsed.fault;
-      const { offset } = line;
-      const commit = commitOf(line.envelope, parsed.facts);
-      counters?.apply({ session: scan.session, seq: commit.seq, offset }, commit.facts);
-      this.#options.accepted(commit, offset);
-      each({ commit, offset, end: offset + line.bytes.length });
-      return undefined;
-    };
-    const remainder = await scanLines(file, scan, visit);
+    const visitor = strictVisitor(rules, {
+      accepted: (commit, place) => {
+        this.#synced = false;
+        const fault = accepted(commit, place);
+        if (fault === undefined) each({ commit, ...place });
+        return fault;
+      },
+      void: () => {
+        this.#synced = false;
+      },
+    });
+    const remainder = await scanLines(file, scan, visitor);
     if (epoch !== undefined && scan.head.epoch > epoch) {
       this.#end(fenced(scan.session, `epoch ${scan.head.epoch} has begun, ours was ${epoch}`));
     }

@@ -7,7 +7,7 @@ import { Blobs } from "./blobs.ts";
 import { createDurably, makeDirectoryDurably, removeFolderQuietly } from "./files.ts";
 import { encodeHead } from "./head-file.ts";
 import { encodeLine, readEnvelope, zeroSum } from "./line.ts";
-import { parseFacts } from "./read-facts.ts";
+import { parseLogFacts, parseQueueFacts } from "./read-facts.ts";
 import type { SessionFolder } from "./session-folder.ts";
 import { folderOf } from "./session-folder.ts";
 import { onStorage } from "./write-errors.ts";
@@ -63,19 +63,19 @@ interface FirstLines {
 
 function firstLines(id: string, at: number, { created, row, queue }: NewSession): FirstLines {
   return {
-    log: firstLine(id, at, [created, row]),
-    queue: queue === undefined ? undefined : firstLine(id, at, queue),
+    log: firstLine(id, at, [created, row], parseLogFacts),
+    queue: queue === undefined ? undefined : firstLine(id, at, queue, parseQueueFacts),
   };
 }
 
-function firstLine(id: string, at: number, facts: readonly Fact[]): FirstLine {
+function firstLine(id: string, at: number, facts: readonly Fact[], parse: typeof parseLogFacts): FirstLine {
   const envelope = { ses: id, seq: 0, epoch: 0, at, rec: 0, rev: 0, msgs: 0, row: 0, prev: zeroSum };
   const bytes = encodeLine(envelope, facts);
   const read = readEnvelope(bytes);
   if (read === undefined) {
     throw new HoldfastError("usage", `the session's definition is too large (${bytes.length} bytes)`);
   }
-  const parsed = parseFacts(bytes, read);
+  const parsed = parse(bytes, read);
   if ("fault" in parsed) throw new HoldfastError("usage", `the session cannot be made: ${parsed.fault}`);
   return { bytes, sum: read.sum };
 }

@@ -102,16 +102,25 @@ export type HeadVerdict = "good" | "rolled_back" | "log_damaged";
 
 /**
  * Compares `head` with what was read. `accepted` are the heads that a person accepted as gone. A log that is shorter in
- * bytes was rolled back; one that is as long but does not verify up to there is damaged.
+ * bytes, or holds another line there, or the same one elsewhere, was rolled back; one that is as long but does not verify
+ * up to there is damaged.
  */
 export function judgeHead(
   head: HeadRecord | undefined,
-  log: { sumAt(seq: number): string | undefined; lastSeq: number; fileBytes: number },
+  log: {
+    sumAt(seq: number): string | undefined;
+    lastSeq: number;
+    /** Where the line with the head's seq ends. */
+    headEnd: number | undefined;
+    fileBytes: number;
+  },
   accepted: readonly { headSeq: number; sum: string }[],
 ): HeadVerdict {
   // A record that holds nothing but a note stands before line 0: it knows of no line.
   if (head === undefined || head.seq === -1) return "good";
   if (accepted.some((one) => one.headSeq === head.seq && one.sum === head.sum)) return "good";
-  if (head.seq <= log.lastSeq) return log.sumAt(head.seq) === head.sum ? "good" : "rolled_back";
+  if (head.seq <= log.lastSeq) {
+    return log.sumAt(head.seq) === head.sum && log.headEnd === head.bytes ? "good" : "rolled_back";
+  }
   return log.fileBytes < head.bytes ? "rolled_back" : "log_damaged";
 }

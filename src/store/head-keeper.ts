@@ -83,12 +83,10 @@ export class HeadKeeper {
 
   /** Records a clean end of the log. Rejects with a DiskError, by which nothing but evidence is lost. */
   async recordEnd(head: ChainHead, bytes: number): Promise<void> {
-    const { boot, mount } = await this.#here();
+    const { seq, sum, epoch } = head;
     await this.#change((found) => {
       // The log's own note is settled by whoever could append to it.
-      const isQueues = (one: UnsureNote) => one.file === "queue" && one.boot === boot && one.mount === mount;
-      const { seq, sum, epoch } = head;
-      const unsure = (found?.unsure ?? []).filter(isQueues);
+      const unsure = (found?.unsure ?? []).filter((note) => note.file === "queue");
       return { v: 1, ses: this.#folder.id, seq, sum, bytes, epoch, unsure };
     });
   }

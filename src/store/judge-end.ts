@@ -11,6 +11,8 @@ export interface KnownEnd {
   readonly folder: SessionFolder;
   readonly history: Pick<History, "scan">;
   readonly head: HeadRecord | undefined;
+  /** Where the accepted line ends that has the head's seq; undefined where there is none. */
+  readonly headEnd: number | undefined;
   /** The heads that a person has accepted as gone. */
   readonly accepted: readonly RollbackAccepted[];
   /** A person accepts it now. */
@@ -23,10 +25,10 @@ export interface KnownEnd {
  * where it is as long and does not verify.
  */
 export async function judgeEnd(host: Host, known: KnownEnd): Promise<RollbackAccepted[]> {
-  const { folder, head, accepted, acceptRollback } = known;
+  const { folder, head, headEnd, accepted, acceptRollback } = known;
   const { scan } = known.history;
   const fileBytes = (await host.disk.stat(folder.log))?.size ?? 0;
-  const log = { sumAt: (seq: number) => scan.sums.at(seq), lastSeq: scan.head.seq, fileBytes };
+  const log = { sumAt: (seq: number) => scan.sums.at(seq), lastSeq: scan.head.seq, headEnd, fileBytes };
   const verdict = judgeHead(head, log, accepted);
   if (verdict === "good" || head === undefined) return [];
   if (verdict === "log_damaged") {
@@ -40,11 +42,11 @@ export async function judgeEnd(host: Host, known: KnownEnd): Promise<RollbackAcc
     );
   }
   if (acceptRollback) return [{ kind: "rollback.accepted", headSeq: head.seq, sum: head.sum }];
-  throw new HoldfastError(
-    "rolled_back",
-    `the log of session ${folder.id} ends at seq ${scan.head.seq}, but seq ${head.seq} was known to be on disk`,
-    {
-      hint: `If the older state is meant, go on from it with: holdfast resume ${folder.id} --accept-rollback`,
-    },
-  );
+  const what =
+    head.seq > scan.head.seq
+      ? `ends at seq ${scan.head.seq}, but seq ${head.seq} was known to be on disk`
+      : `holds another line at seq ${head.seq}, or at another place, than was known to be on disk`;
+  throw new HoldfastError("rolled_back", `the log of session ${folder.id} ${what}`, {
+    hint: `If the older state is meant, go on from it with: holdfast resume ${folder.id} --accept-rollback`,
+  });
 }

@@ -98,10 +98,13 @@ async function scanToLastLine(file: DiskFile, session: string): Promise<LastLine
   const before = (await readLineAt(file, 0))?.envelope.prev;
   if (before === undefined) return { line: 1, offset: 0, reason: "line 0 does not verify" };
   let last: Omit<LastLine, "remainder"> | undefined;
-  const remainder = await scanLines(file, startScan(session, before), (line, verdict) => {
-    const { envelope, offset } = line;
-    if (verdict === "accepted") last = { envelope, offset, facts: readFacts(line.bytes, envelope) };
-    return undefined;
+  const remainder = await scanLines(file, startScan(session, before), {
+    take: (line, verdict) => {
+      const { envelope, offset } = line;
+      if (verdict === "accepted") last = { envelope, offset, facts: readFacts(line.bytes, envelope) };
+      return undefined;
+    },
+    faultOf: () => undefined,
   });
   if (remainder.state === "damaged") return remainder.damage;
   return last === undefined ? { line: 1, offset: 0, reason: "line 0 is missing" } : { ...last, remainder };

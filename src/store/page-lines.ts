@@ -80,6 +80,12 @@ export class PageLines {
     return undefined;
   }
 
+  /** Why this cannot be the line after the newest one. */
+  faultOfNext(commit: Commit): string | undefined {
+    const [newest] = this.#lines;
+    return newest === undefined ? undefined : faultOfCounters(newest, { ...newest, commit });
+  }
+
   /** The file starts here: why its line 0 cannot, where its counters say so. */
   faultAtStart(part: number): string | undefined {
     const oldest = this.#lines.at(-1);

@@ -1,14 +1,14 @@
 import type { DiskFile } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import { BackwardWalk, readWalkRemainder } from "./backward-walk.ts";
-import { zeroSum } from "./line.ts";
+import { readEnvelope, zeroSum } from "./line.ts";
 import type { Fault, Place } from "./page-lines.ts";
 import { PageLines } from "./page-lines.ts";
 import { commitOf, parseLogFacts } from "./read-facts.ts";
 import type { HistorySource, LogPart, VoidLine } from "./read-log.ts";
 import { openPart, scanPart } from "./read-log.ts";
 import type { Damage, Remainder } from "./scan.ts";
-import { lineNumberAt, startScan } from "./scan.ts";
+import { lineNumberAt, startScan, withNewline } from "./scan.ts";
 
 /** A void line without its number, which counts from a start that was not read. */
 export type PageVoid = Omit<VoidLine, "line"> & { readonly part: number };
@@ -99,6 +99,8 @@ export class PageReader {
       const remainder = await this.#judgeRemainder(file, walk, { part, end });
       if (remainder === "undecided") return await this.#readForward(part);
       if (remainder === "again") return "again";
+      const fault = faultOfUnfinished(remainder, walk, reading.lines);
+      if (fault !== undefined) return await this.#damageAt(file, part, fault);
       if (part === this.#source.bases.length) reading.remainder = remainder;
       reading.voids.push(...walk.voids.map((one) => ({ ...one, part, file: path })));
       return collected;
@@ -206,10 +208,13 @@ export class PageReader {
     let wantedEnd = wanted?.seq === -1 ? 0 : undefined;
     const { remainder, damage } = await scanPart(this.#source.disk, this.#part(part), {
       scan,
-      visit: ({ offset, envelope, bytes }, verdict) => {
-        if (verdict === "void") voidOffsets.add(offset);
-        else if (envelope.sum === wanted?.sum) wantedEnd = offset + bytes.length;
-        return undefined;
+      visitor: {
+        take: ({ offset, envelope, bytes }, verdict) => {
+          if (verdict === "void") voidOffsets.add(offset);
+          else if (envelope.sum === wanted?.sum) wantedEnd = offset + bytes.length;
+          return undefined;
+        },
+        faultOf: () => undefined,
       },
       // A place whose head is known is looked for in the whole file.
       until: isEnd && wanted === undefined ? this.#end.offset : undefined,
@@ -233,4 +238,20 @@ export class PageReader {
       hint: "The log was changed since that page was read; start again with the newest page.",
     });
   }
+}
+
+/** Why a last line that only lacks its newline cannot follow the newest one, as far as the page can tell. */
+function faultOfUnfinished(
+  remainder: Remainder,
+  { goodEnd = 0, head }: Pick<BackwardWalk, "goodEnd" | "head">,
+  lines: PageLines,
+): Fault | undefined {
+  if (remainder.state !== "complete") return undefined;
+  const bytes = withNewline(remainder.bytes);
+  const envelope = readEnvelope(bytes);
+  // One that continues an older line would be void, and hold whatever it likes.
+  if (envelope === undefined || envelope.prev !== head?.sum) return undefined;
+  const parsed = parseLogFacts(bytes, envelope);
+  const reason = "fault" in parsed ? parsed.fault : lines.faultOfNext(commitOf(envelope, parsed.facts));
+  return reason === undefined ? undefined : { offset: goodEnd, reason };
 }

@@ -5,9 +5,11 @@ import { HoldfastError } from "../model/errors.ts";
 import type { EpochRaised, Fact, Repaired } from "../model/facts.ts";
 import type { Appended } from "./appender.ts";
 import { Appender } from "./appender.ts";
+import { damagedQueue } from "./damage-errors.ts";
+import { queueRules } from "./file-rules.ts";
 import type { HeadKeeper } from "./head-keeper.ts";
 import { appendForMs, deleted, isDeleted, takeAppendLock } from "./lease.ts";
-import { damagedQueue, emptyQueue, type VisitQueue } from "./read-queue.ts";
+import { emptyQueue, type VisitQueue } from "./read-queue.ts";
 import type { Remainder, ScanState } from "./scan.ts";
 import type { SessionFolder } from "./session-folder.ts";
 import { recoverTail } from "./tail-recovery.ts";
@@ -170,10 +172,11 @@ export class QueueFile {
       disk: this.#host.disk,
       file,
       scan: this.#seen,
+      rules: queueRules,
       guard: { path, inode },
       unsure: this.#keeper.unsureBytes("queue"),
       ...(holder && { epoch: () => holder.epoch }),
-      accepted: (commit) => this.#visit(commit),
+      accepted: (commit) => this.#visit(commit) ?? undefined,
       mend: (remainder) => this.#mend(remainder, { path, inode }),
     });
     const open = { appender, lock: inode };
@@ -184,7 +187,7 @@ export class QueueFile {
 
   async #mend(remainder: Remainder, guard: { path: string; inode: string }): Promise<void> {
     if (remainder.state === "damaged")
-      throw damagedQueue(this.#folder.id, this.#folder.queue, remainder.damage);
+      throw damagedQueue({ ...remainder.damage, file: this.#folder.queue }, this.#folder.id);
     this.#repaired = await recoverTail({
       host: this.#host,
       session: this.#folder.id,

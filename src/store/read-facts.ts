@@ -1,6 +1,6 @@
 import type { Commit } from "../model/commit.ts";
 import type { Fact, OpaqueFact } from "../model/facts.ts";
-import { faultOfFact } from "../model/facts.ts";
+import { factSchemas, faultOfFact } from "../model/facts.ts";
 import type { Envelope } from "./line.ts";
 import { factsText, raisesEpoch } from "./line.ts";
 
@@ -34,9 +34,27 @@ export function parseFacts(line: Uint8Array, envelope: Envelope): ParsedFacts {
 /** The same for a line of a log, whose line 0 begins with `session.created`. */
 export function parseLogFacts(line: Uint8Array, envelope: Envelope): ParsedFacts {
   const parsed = parseFacts(line, envelope);
-  if ("fault" in parsed || envelope.seq !== 0 || parsed.facts[0]?.kind === "session.created") return parsed;
+  if ("fault" in parsed) return parsed;
+  const foreign = parsed.facts.find(({ kind }) => queueKinds.has(kind));
+  if (foreign !== undefined) return { fault: `${foreign.kind} stands in a queue only` };
+  if (envelope.seq !== 0 || parsed.facts[0]?.kind === "session.created") return parsed;
   return { fault: "line 0 begins with session.created" };
 }
+
+/** The same for a line of a queue. */
+export function parseQueueFacts(line: Uint8Array, envelope: Envelope): ParsedFacts {
+  const parsed = parseFacts(line, envelope);
+  if ("fault" in parsed) return parsed;
+  const foreign = parsed.facts.find(({ kind }) => logKinds.has(kind));
+  return foreign === undefined ? parsed : { fault: `${foreign.kind} stands in a log only` };
+}
+
+const kinds = Object.keys(factSchemas);
+/** Kinds of one file alone; a kind that nobody knows may stand in either. */
+const queueKinds = new Set(kinds.filter((kind) => /^(delivery|request)\./.test(kind)));
+const logKinds = new Set(
+  kinds.filter((kind) => !queueKinds.has(kind) && kind !== "epoch.raised" && kind !== "repaired"),
+);
 
 /**
  * Order of facts: `epoch.raised` or a message first (never both, at most one message), at most one `row`, last; line 0

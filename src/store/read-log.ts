@@ -2,13 +2,14 @@ import type { Disk, DiskFile } from "../host/index.ts";
 import { isDiskError } from "../host/index.ts";
 import type { Commit } from "../model/commit.ts";
 import { HoldfastError } from "../model/errors.ts";
-import type { BaseRef, Message } from "../model/facts.ts";
-import type { LineCounters } from "./counters.ts";
-import { CounterFold } from "./counters.ts";
+import type { BaseRef } from "../model/facts.ts";
+import type { FileDamage } from "./damage-errors.ts";
+import { damagedLog } from "./damage-errors.ts";
+import type { LinePlace } from "./file-rules.ts";
+import { LogRules, strictVisitor } from "./file-rules.ts";
 import { zeroSum } from "./line.ts";
-import { commitOf, parseLogFacts } from "./read-facts.ts";
-import type { Damage, Remainder, ScanState, Visit } from "./scan.ts";
-import { scanLines, startScan } from "./scan.ts";
+import type { Damage, LineVisitor, Remainder, ScanState } from "./scan.ts";
+import { scanLines, startScan, takeUnfinished } from "./scan.ts";
 
 /**
  * Reads a session's whole history: each base up to its cut, then the log of its own. Every line is parsed, validated,
@@ -35,16 +36,22 @@ export interface VoidLine {
 /** Where a reading stands, so that a writer can go on from it. */
 export interface History {
   readonly scan: ScanState;
-  readonly counters: CounterFold;
+  readonly rules: LogRules;
   readonly voids: VoidLine[];
-  /** Ids of all messages, bases included: an id that comes twice is refused. */
-  readonly messages: Set<string>;
   /** What stands after the last good line of the own log. */
   readonly remainder: Remainder;
 }
 
-/** Takes each accepted line in order. `own`: it stands in the session's own log; `offset` is where it starts there. */
-export type VisitCommit = (commit: Commit, place: { own: boolean; offset: number }) => void;
+/** Where a line of a history stands. `own`: in the session's own log, not in a base. */
+export interface CommitPlace extends LinePlace {
+  readonly own: boolean;
+}
+
+/**
+ * Takes each accepted line in order. A returned text says why its facts cannot be true after those before it: then the
+ * line is damage, with its place.
+ */
+export type VisitCommit = (commit: Commit, place: CommitPlace) => string | void;
 
 /** The facts of line 0 name the bases, which must be read first: so they are read by the caller beforehand. */
 export interface HistorySource {
@@ -57,17 +64,16 @@ export interface HistorySource {
 export async function readHistory(
   source: HistorySource,
   visit: VisitCommit,
-): Promise<{ history: History; damage?: Damage & { file: string } }> {
-  const counters = new CounterFold();
+): Promise<{ history: History; damage?: FileDamage }> {
+  const rules = new LogRules();
   const voids: VoidLine[] = [];
-  const messages = new Set<string>();
   let before = zeroSum;
   for (const part of [...source.bases, source.own]) {
     const scan = startScan(part.session, before);
-    counters.startFile();
-    const visitLine = lineVisitor({ part, counters, voids, messages, visit });
-    const { remainder, damage } = await scanPart(source.disk, part, { scan, visit: visitLine });
-    const history = { scan, counters, voids, messages, remainder };
+    rules.startFile(part.session);
+    const visitor = historyVisitor(part, { rules, voids }, visit);
+    const { remainder, damage } = await scanPart(source.disk, part, { scan, visitor });
+    const history = { scan, rules, voids, remainder };
     if (damage !== undefined) return { history, damage: { ...damage, file: part.path } };
     if (part === source.own) return { history };
     before = scan.head.sum;
@@ -82,18 +88,28 @@ export async function readStrictly(source: HistorySource, visit: VisitCommit): P
   return history;
 }
 
-/** The typed error for damage: file, line, byte offset, what was expected, and the ways out. */
-function damagedLog(damage: Damage & { file: string }, session: string): HoldfastError {
-  const { file, line, offset, reason } = damage;
-  if (damage.version !== undefined) {
-    return new HoldfastError("unsupported_version", `${file}: line ${line} was written in ${reason}`, {
-      hint: "Use the version of holdfast that wrote it, or a newer one.",
-      at: { file, line, offset },
-    });
-  }
-  return new HoldfastError("log_damaged", `${file}: line ${line}, byte ${offset}: ${reason}`, {
-    hint: `The session is closed for writing. View what is intact with: holdfast session show ${session}`,
-    at: { file, line, offset },
+/**
+ * Takes in the last line of a history where it only lacks its newline, as if that stood there: whoever completes it has
+ * judged it, to its last fact. Throws where it is damage.
+ */
+export function takeUnfinishedLine(source: HistorySource, history: History, visit: VisitCommit): void {
+  const { scan, remainder } = history;
+  if (remainder.state !== "complete") return;
+  const { own } = source;
+  const damage = takeUnfinished(remainder.bytes, scan, historyVisitor(own, history, visit));
+  if (damage !== undefined) throw damagedLog({ ...damage, file: own.path }, own.session);
+}
+
+function historyVisitor(
+  part: LogPart,
+  { rules, voids }: Pick<History, "rules" | "voids">,
+  visit: VisitCommit,
+): LineVisitor {
+  const own = part.base === undefined;
+  return strictVisitor(rules, {
+    accepted: (commit, place) => visit(commit, { own, ...place }) ?? undefined,
+    void: ({ number, offset, envelope: { seq, epoch } }) =>
+      void voids.push({ file: part.path, line: number, offset, seq, epoch }),
   });
 }
 
@@ -104,7 +120,7 @@ function damagedLog(damage: Damage & { file: string }, session: string): Holdfas
 export async function scanPart(
   disk: Disk,
   part: LogPart,
-  { scan, visit, until }: { scan: ScanState; visit: Visit; until?: number | undefined },
+  { scan, visitor, until }: { scan: ScanState; visitor: LineVisitor; until?: number | undefined },
 ): Promise<{ remainder: Remainder; damage?: Damage }> {
   const file = await openPart(disk, part);
   if (file === undefined) {
@@ -113,12 +129,15 @@ export async function scanPart(
   }
   try {
     let acceptedEnd = 0;
-    const visitAndNote: Visit = (line, verdict) => {
-      const reason = visit(line, verdict);
-      if (verdict === "accepted") acceptedEnd = line.offset + line.bytes.length;
-      return reason;
+    const noting: LineVisitor = {
+      ...visitor,
+      take: (line, verdict) => {
+        const reason = visitor.take(line, verdict);
+        if (verdict === "accepted") acceptedEnd = line.offset + line.bytes.length;
+        return reason;
+      },
     };
-    const remainder = await scanLines(file, scan, visitAndNote, until ?? part.base?.bytes);
+    const remainder = await scanLines(file, scan, noting, until ?? part.base?.bytes);
     if (remainder.state === "damaged") return { remainder, damage: remainder.damage };
     const damage = until === undefined ? faultOfEnd(part, scan, acceptedEnd) : undefined;
     return damage === undefined ? { remainder } : { remainder, damage };
@@ -135,45 +154,6 @@ export async function openPart(disk: Disk, part: LogPart): Promise<DiskFile | un
     if (isDiskError(error, "ENOENT")) return undefined;
     throw error;
   }
-}
-
-function wrongCounter(found: LineCounters, expected: LineCounters): keyof LineCounters | undefined {
-  if (found.rec !== expected.rec) return "rec";
-  if (found.rev !== expected.rev) return "rev";
-  if (found.msgs !== expected.msgs) return "msgs";
-  return found.row === expected.row ? undefined : "row";
-}
-
-function lineVisitor(context: {
-  part: LogPart;
-  counters: CounterFold;
-  voids: VoidLine[];
-  messages: Set<string>;
-  visit: VisitCommit;
-}): Visit {
-  const { part, counters, voids, messages, visit } = context;
-  return (line, verdict) => {
-    const { envelope, offset } = line;
-    if (verdict === "void") {
-      const { seq, epoch } = envelope;
-      voids.push({ file: part.path, line: line.number, offset, seq, epoch });
-      return undefined;
-    }
-    const parsed = parseLogFacts(line.bytes, envelope);
-    if ("fault" in parsed) return parsed.fault;
-    const expected = counters.apply({ session: part.session, seq: envelope.seq, offset }, parsed.facts);
-    if (expected === undefined) return "a rewind names a line that is not there";
-    const wrong = wrongCounter(envelope, expected);
-    if (wrong !== undefined) return `${wrong} is ${envelope[wrong]} where ${expected[wrong]} was expected`;
-    for (const fact of parsed.facts) {
-      if (fact.kind !== "message") continue;
-      const { id } = fact as Message;
-      if (messages.has(id)) return `message ${id} is there already`;
-      messages.add(id);
-    }
-    visit(commitOf(envelope, parsed.facts), { own: part.base === undefined, offset });
-    return undefined;
-  };
 }
 
 /** A base must end exactly at its cut, with the line it names; an own log must have a line 0. */

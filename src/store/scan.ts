@@ -1,5 +1,6 @@
 import type { DiskFile } from "../host/index.ts";
 import { equalBytes, readFully } from "../host/index.ts";
+import { isId } from "../model/ids.ts";
 import type { ChainHead, Verdict } from "./chain.ts";
 import { advance, emptyHead, judge, SumHistory } from "./chain.ts";
 import type { Envelope } from "./line.ts";
@@ -57,8 +58,13 @@ export interface ScanState {
   lines: number;
 }
 
-/** Takes each accepted and void line; a returned text is a reason why the line is damage after all. */
-export type Visit = (line: ScannedLine, verdict: Exclude<Verdict, "damage">) => string | undefined;
+/** Who sees the lines of a file that its chain does not refuse. */
+export interface LineVisitor {
+  /** Takes the line in; a returned text is a reason why it is damage after all, and then nothing was taken in. */
+  take(line: ScannedLine, verdict: Exclude<Verdict, "damage">): string | undefined;
+  /** Why a line that would be accepted, were its newline there, is damage after all. Takes nothing in. */
+  faultOf(line: ScannedLine): string | undefined;
+}
 
 /** Twice the longest line, so that a whole line always fits beside the start of the next. */
 const chunkBytes = 2 * lineBytesMax;
@@ -72,22 +78,22 @@ export function startScan(session: string, before: string, mayBeEmpty = false): 
 
 /**
  * Scans from `state.end` to byte `until` (the file's end where absent), moving `state` along. Resolves to what is left.
- * `visit` sees a line after it was judged and before the state moves past it.
+ * `visitor` sees a line after it was judged and before the state moves past it.
  */
 export async function scanLines(
   file: DiskFile,
   state: ScanState,
-  visit: Visit,
+  visitor: LineVisitor,
   until: number = Number.MAX_SAFE_INTEGER,
 ): Promise<Remainder> {
   for (;;) {
-    const stopped = await scanToStop(file, state, visit, until);
+    const stopped = await scanToStop(file, state, visitor, until);
     if (stopped === undefined) return { state: "none" };
     if (typeof stopped !== "string") return { state: "damaged", damage: stopped };
     const remainder = await readRemainder(file, state.end, until);
     // What does not verify may be a write in flight, so it is read twice before it is judged.
     if (!(await isStill(file, state.end, remainder, until)) || startsWithLine(remainder)) continue;
-    return classifyRemainder(remainder, state, stopped);
+    return classifyRemainder(remainder, state, { visitor, stopped });
   }
 }
 
@@ -98,7 +104,7 @@ export async function scanLines(
 async function scanToStop(
   file: DiskFile,
   state: ScanState,
-  visit: Visit,
+  visitor: LineVisitor,
   until: number,
 ): Promise<Damage | string | undefined> {
   // A small file needs a small buffer; one that has grown meanwhile gets a larger one.
@@ -109,7 +115,7 @@ async function scanToStop(
     const room = Math.min(buffer.length - filled, until - state.end - filled);
     const count = room <= 0 ? 0 : await file.read(buffer.subarray(filled, filled + room), state.end + filled);
     filled += count;
-    const { used, stopped } = judgeLines(buffer.subarray(0, filled), state, visit);
+    const { used, stopped } = judgeLines(buffer.subarray(0, filled), state, visitor);
     if (stopped !== undefined) return stopped;
     if (count === 0) return filled === 0 ? undefined : "does not verify";
     buffer.copyWithin(0, used, filled);
@@ -157,21 +163,23 @@ function startsWithLine(bytes: Buffer): boolean {
 function judgeLines(
   bytes: Uint8Array,
   state: ScanState,
-  visit: Visit,
+  visitor: LineVisitor,
 ): { used: number; stopped?: Damage | string } {
+  // A base's session is what some line 0 says: it may be no id.
+  const likely = isId("ses", state.session) ? state.session : undefined;
   let used = 0;
   for (;;) {
     const newline = bytes.indexOf(0x0a, used);
     if (newline === -1) return { used };
     const line = bytes.subarray(used, newline + 1);
-    const envelope = readEnvelope(line);
+    const envelope = readEnvelope(line, likely);
     if (envelope === undefined) return { used, stopped: "does not verify" };
     const foreign = refuse(envelope, state);
     if (foreign !== undefined) return { used, stopped: foreign };
     const raises = raisesEpoch(line, envelope);
     const verdict = judge(state.head, state.sums, envelope, raises);
     if (verdict === "damage") return { used, stopped: damageHere(state, misfit(state, envelope, raises)) };
-    const reason = visit({ envelope, bytes: line, offset: state.end, number: state.lines + 1 }, verdict);
+    const reason = visitor.take(scannedLine(line, envelope, state), verdict);
     if (reason !== undefined) return { used, stopped: damageHere(state, reason) };
     if (verdict === "accepted") {
       state.head = advance(envelope);
@@ -181,6 +189,10 @@ function judgeLines(
     state.end += line.length;
     state.lines++;
   }
+}
+
+function scannedLine(bytes: Uint8Array, envelope: Envelope, state: ScanState): ScannedLine {
+  return { envelope, bytes, offset: state.end, number: state.lines + 1 };
 }
 
 /** A line that verifies and still is none of this file, whatever its place in the chain. */
@@ -207,13 +219,17 @@ function damageHere(state: ScanState, reason: string): Damage {
 }
 
 /** Classifies everything from the last good line, at `state.end`, to the end of the file. `stopped` says why it ends. */
-export function classifyRemainder(bytes: Buffer, state: ScanState, stopped = "does not verify"): Remainder {
+export function classifyRemainder(
+  bytes: Buffer,
+  state: ScanState,
+  { visitor, stopped = "does not verify" }: { visitor?: Pick<LineVisitor, "faultOf">; stopped?: string } = {},
+): Remainder {
   if (state.head.seq === -1 && !state.mayBeEmpty) {
     return { state: "damaged", damage: damageHere(state, "line 0 does not verify") };
   }
   if (bytes.length > lineBytesMax) return { state: "damaged", damage: damageHere(state, stopped) };
   if (!bytes.includes(0x0a)) {
-    const unfinished = classifyUnfinished(bytes, state);
+    const unfinished = classifyUnfinished(bytes, state, visitor);
     if (unfinished !== undefined) return unfinished;
   }
   if (holdsLine(bytes)) {
@@ -235,14 +251,42 @@ function holdsLine(bytes: Buffer): boolean {
   return false;
 }
 
-/** A whole line that lacks its newline; undefined where the piece is no such line. */
-function classifyUnfinished(bytes: Uint8Array, state: ScanState): Remainder | undefined {
-  const line = Buffer.concat([bytes, Buffer.of(0x0a)]);
+/**
+ * A whole line that lacks its newline; undefined where the piece is no such line. It is judged as if the newline stood
+ * there: once it does, nobody takes the line back.
+ */
+function classifyUnfinished(
+  bytes: Uint8Array,
+  state: ScanState,
+  visitor: Pick<LineVisitor, "faultOf"> | undefined,
+): Remainder | undefined {
+  const line = withNewline(bytes);
   const envelope = readEnvelope(line);
   if (envelope === undefined) return undefined;
   const foreign = refuse(envelope, state);
   if (foreign !== undefined) return { state: "damaged", damage: foreign };
   const raises = raisesEpoch(line, envelope);
-  if (judge(state.head, state.sums, envelope, raises) !== "damage") return { state: "complete", bytes };
-  return { state: "damaged", damage: damageHere(state, misfit(state, envelope, raises)) };
+  const verdict = judge(state.head, state.sums, envelope, raises);
+  const reason =
+    verdict === "damage"
+      ? misfit(state, envelope, raises)
+      : verdict === "accepted" && visitor?.faultOf(scannedLine(line, envelope, state));
+  return typeof reason === "string"
+    ? { state: "damaged", damage: damageHere(state, reason) }
+    : { state: "complete", bytes };
+}
+
+/** Takes in a last line that only lacks its newline as if that stood there; returns why it is damage after all. */
+export function takeUnfinished(
+  bytes: Uint8Array,
+  state: ScanState,
+  visitor: LineVisitor,
+): Damage | undefined {
+  const { stopped } = judgeLines(withNewline(bytes), state, visitor);
+  return typeof stopped === "string" ? damageHere(state, stopped) : stopped;
+}
+
+/** The line that unfinished bytes become. */
+export function withNewline(bytes: Uint8Array): Uint8Array {
+  return Buffer.concat([bytes, Buffer.of(0x0a)]);
 }

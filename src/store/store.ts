@@ -5,20 +5,22 @@ import type { Fact, SessionCreated } from "../model/facts.ts";
 import { Blobs } from "./blobs.ts";
 import type { NewSession } from "./create-session.ts";
 import { createSession } from "./create-session.ts";
+import type { FileDamage } from "./damage-errors.ts";
+import { damagedQueue } from "./damage-errors.ts";
 import { HeadKeeper } from "./head-keeper.ts";
-import type { HeldSession, SessionPlace, TakeOptions } from "./held-session.ts";
+import type { HeldSession, TakeOptions } from "./held-session.ts";
 import { holdSession } from "./held-session.ts";
 import { requireFolder } from "./lease.ts";
+import type { OpenOptions, SessionPlace } from "./opening.ts";
 import type { QueueTransaction } from "./queue-file.ts";
 import { QueueFile } from "./queue-file.ts";
 import { readFirstFacts } from "./read-first-line.ts";
 import type { History, HistorySource, VisitCommit } from "./read-log.ts";
 import { readHistory, readStrictly } from "./read-log.ts";
 import type { VisitQueue } from "./read-queue.ts";
-import { damagedQueue, readQueue } from "./read-queue.ts";
+import { readQueue } from "./read-queue.ts";
 import type { FileRepair } from "./repair.ts";
 import { repairSession } from "./repair.ts";
-import type { Damage } from "./scan.ts";
 import type { SessionFolder } from "./session-folder.ts";
 import { folderOf } from "./session-folder.ts";
 import { SessionIndex } from "./session-index.ts";
@@ -93,9 +95,9 @@ export class Store extends SessionIndex {
     });
   }
 
-  /** Takes the lease of a session; see {@link holdSession}. */
-  hold(id: string, options: TakeOptions): Promise<HeldSession> {
-    return holdSession(this.#place(id), options);
+  /** Takes the lease of a session. Rejects `not_found`, and as {@link Store.identity} and {@link holdSession} do. */
+  async hold(id: string, options: TakeOptions): Promise<HeldSession> {
+    return await holdSession(await this.#place(id), options);
   }
 
   /** Reads a whole history; throws at the first violation. */
@@ -104,10 +106,7 @@ export class Store extends SessionIndex {
   }
 
   /** Reads what is intact; `damage` says where that ends. */
-  async readHistory(
-    id: string,
-    visit: VisitCommit,
-  ): Promise<{ history: History; damage?: Damage & { file: string } }> {
+  async readHistory(id: string, visit: VisitCommit): Promise<{ history: History; damage?: FileDamage }> {
     return await readHistory(await this.source(id), visit);
   }
 
@@ -115,7 +114,7 @@ export class Store extends SessionIndex {
   async readQueue(id: string, visit: VisitQueue): Promise<void> {
     const folder = this.#folder(id);
     const { remainder } = await readQueue(this.#host, folder, visit);
-    if (remainder.state === "damaged") throw damagedQueue(id, folder.queue, remainder.damage);
+    if (remainder.state === "damaged") throw damagedQueue({ ...remainder.damage, file: folder.queue }, id);
   }
 
   /**
@@ -128,7 +127,7 @@ export class Store extends SessionIndex {
     work: (transaction: QueueTransaction) => Promise<T>,
   ): Promise<T> {
     const folder = this.#folder(id);
-    await this.#refuseStrange(folder);
+    await this.#identityFor(folder);
     const queue = new QueueFile({
       host: this.#host,
       folder,
@@ -145,14 +144,13 @@ export class Store extends SessionIndex {
   }
 
   /** Repairs what can be proven, of a session that nobody runs; see {@link repairSession}. */
-  async repair(id: string): Promise<FileRepair[]> {
-    await this.#refuseStrange(this.#folder(id));
-    return await repairSession(this.#place(id));
+  async repair(id: string, options: OpenOptions): Promise<FileRepair[]> {
+    return await repairSession(await this.#place(id), options);
   }
 
   /** The blobs that a session can name. */
   blobs(id: string): Blobs {
-    return this.#place(id).blobs;
+    return this.#blobs(this.#folder(id));
   }
 
   /** Where `recovery/` keeps a saved piece. */
@@ -180,20 +178,25 @@ export class Store extends SessionIndex {
   }
 
   /** A session that is not there must not make a store; one in a copied store must not be written. */
-  async #refuseStrange(folder: SessionFolder): Promise<void> {
+  async #identityFor(folder: SessionFolder): Promise<StoreIdentity> {
     await requireFolder(this.#host, folder);
-    await this.identity();
+    return await this.identity();
   }
 
-  #place(id: string): SessionPlace {
+  #blobs(folder: SessionFolder): Blobs {
+    return new Blobs({ disk: this.#host.disk, ids: this.#host.ids, own: folder.blobs });
+  }
+
+  async #place(id: string): Promise<SessionPlace> {
     const folder = this.#folder(id);
     return {
       host: this.#host,
+      identity: await this.#identityFor(folder),
       folder,
       recoveryDirectory: this.#recoveryDirectory,
       keeper: this.#keeper(folder),
       turns: this.#turns,
-      blobs: new Blobs({ disk: this.#host.disk, ids: this.#host.ids, own: folder.blobs }),
+      blobs: this.#blobs(folder),
       source: () => sourceOf(this.#host, folder),
     };
   }

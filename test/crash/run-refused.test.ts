@@ -177,4 +177,4 @@ test("a disk that refuses something, once or from then on, costs nothing that wa
   }
   expect(Object.keys(endings).toSorted()).toEqual(["disk_full", "durability_unknown", "io_error", "none"]);
   expect(failures.slice(0, 12)).toEqual([]);
-});
+}, 300_000);

@@ -1,8 +1,10 @@
 import type { Host } from "../../src/host/index.ts";
 import { isHoldfastError } from "../../src/model/errors.ts";
-import type { Message, Repaired } from "../../src/model/facts.ts";
+import type { Fact, Message, Row } from "../../src/model/facts.ts";
 import type { Appended, HeldSession, QueueTransaction, StoreIdentity } from "../../src/store/index.ts";
 import { Store } from "../../src/store/index.ts";
+import type { VisitCommit } from "../../src/store/read-log.ts";
+import type { FileRepair } from "../../src/store/repair.ts";
 import { admitted, message, newSession } from "./builders.ts";
 
 /** What was tried and what was acknowledged, by text, for one file of one session. */
@@ -50,6 +52,14 @@ function recordOf(records: Map<string, FileRecord>, session: string): FileRecord
   return found;
 }
 
+/** How an actor takes a session, where it matters. */
+export interface HoldOptions {
+  readonly acceptRollback?: boolean;
+  readonly accept?: () => Promise<void>;
+  readonly visit?: VisitCommit;
+  readonly row?: (facts: readonly Fact[]) => Row | undefined;
+}
+
 /** Somebody who does things to sessions in one process, and tells the oracle. */
 export class Actor {
   readonly host: Host;
@@ -89,18 +99,19 @@ export class Actor {
     return this.session;
   }
 
-  async hold(
-    session = this.session,
-    options: { acceptRollback?: boolean; repaired?: readonly Repaired[] } = {},
-  ): Promise<HeldSession> {
+  async hold(session = this.session, options: HoldOptions = {}): Promise<HeldSession> {
     this.session = session;
+    await this.#identity();
     this.#held = await this.store.hold(session, {
-      identity: await this.#identity(),
       version: "0.1.0",
       acceptRollback: options.acceptRollback ?? false,
-      repaired: options.repaired ?? [],
-      visit: ({ facts }) => this.seen.push(...textsOf(facts)),
-      visitQueue: ({ facts }) => this.seenQueue.push(...textsOf(facts)),
+      ...(options.row !== undefined && { row: options.row }),
+      ...(options.accept !== undefined && { accept: options.accept }),
+      visit: (commit, place) => {
+        this.seen.push(...textsOf(commit.facts));
+        return options.visit?.(commit, place);
+      },
+      visitQueue: ({ facts }) => void this.seenQueue.push(...textsOf(facts)),
     });
     return this.#held;
   }
@@ -113,11 +124,20 @@ export class Actor {
     } catch (error) {
       if (!this.oracle.mayRepair || !isHoldfastError(error, "durability_unknown")) throw error;
       await this.abandon();
-      const repairs = await this.store.repair(session);
-      await this.hold(session, { repaired: repairs.flatMap(({ repaired }) => repaired ?? []) });
+      await this.repair(session);
+      await this.hold(session);
       await this.held.queue.transact(async () => undefined);
     }
     return this.held;
+  }
+
+  /** Repairs a session. */
+  async repair(session: string, options: Pick<HoldOptions, "visit"> = {}): Promise<FileRepair[]> {
+    return await this.store.repair(session, {
+      version: "0.1.0",
+      visit: options.visit ?? (() => undefined),
+      visitQueue: () => undefined,
+    });
   }
 
   async #identity(): Promise<StoreIdentity> {
@@ -152,7 +172,11 @@ export class Actor {
     if (this.#held === undefined) await this.#identity();
     const appended =
       this.#held === undefined
-        ? await this.store.appendToQueue(session, ({ facts }) => this.seenQueue.push(...textsOf(facts)), work)
+        ? await this.store.appendToQueue(
+            session,
+            ({ facts }) => void this.seenQueue.push(...textsOf(facts)),
+            work,
+          )
         : await this.held.queue.transact(work);
     record.acknowledged.push(text);
     return appended;

@@ -47,7 +47,7 @@ export async function compare(stage: Stage, session: string): Promise<void> {
     if (part.type === "image") await store.blobs(session).get(part.blob);
   }
   const queue: string[] = [];
-  await store.readQueue(session, ({ facts }) => queue.push(...textsOf(facts)));
+  await store.readQueue(session, ({ facts }) => void queue.push(...textsOf(facts)));
   judge("log", log, stage.oracle.log(session));
   // Of two who admit at once either may be told first.
   const known = stage.oracle.queue(session);

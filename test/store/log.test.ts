@@ -21,7 +21,7 @@ function logOf(messages: number): LogBuilder {
 async function openStrictly(source: HistorySource) {
   const sums: string[] = [];
   try {
-    const { remainder } = await readStrictly(source, (commit) => sums.push(commit.sum));
+    const { remainder } = await readStrictly(source, (commit) => void sums.push(commit.sum));
     return { sums, remainder };
   } catch (error) {
     if (!isHoldfastError(error)) throw error;

@@ -305,13 +305,14 @@ describe("a page", () => {
     builder.addAgain(4);
     builder.addAgain(5);
     for (let number = 5; number < 9; number++) builder.add([message(`m${number}`)]);
-    const { bytes, lines } = builder;
+    const { bytes } = builder;
+    const hit = builder.lines.at(-1)?.offset ?? 0;
     const { start } = await readPage(builder.source(), { recordsMin: 2 });
-    bytes[(lines.at(-1)?.offset ?? 0) + 300] = 0;
+    bytes[hit + 300] = 0;
     builder.add([message("behind the damage")]);
     const all = Buffer.concat([bytes, builder.lines.at(-1)?.bytes ?? bytes]);
     const page = await readPage(builder.source(all), { recordsMin: everything, before: start });
-    expect(page.damage).toMatchObject({ offset: lines.at(-1)?.offset });
+    expect(page.damage).toMatchObject({ offset: hit });
     expect(sumsOf(page.commits)).toEqual(sumsOf(builder.commits.slice(0, 8)));
   });
 

@@ -149,6 +149,22 @@ describe("two processes", () => {
   });
 });
 
+test("a holder whose lease was taken from it finds out by the lock file alone, before it writes", async () => {
+  const stage = newStage();
+  const holder = stage.actor("holder");
+  const session = await holder.create();
+  await holder.hold();
+  await holder.say("one");
+  const lease = stage.path(session, "lease");
+  copyFileSync(lease, `${lease}.new`);
+  renameSync(`${lease}.new`, lease);
+  const before = readFileSync(stage.path(session, "log.jsonl"));
+  expect(await refusal(holder.say("two"))).toMatchObject({ code: "fenced" });
+  expect(readFileSync(stage.path(session, "log.jsonl"))).toEqual(before);
+  await holder.abandon();
+  await compare(stage, session);
+});
+
 describe("a process that is killed", () => {
   test("at any effect of its work loses nothing that it was told of, and needs nobody to go on", async () => {
     const stage = newStage();
@@ -208,7 +224,7 @@ describe("a copied state directory", () => {
       copy.actor("a").hold(session),
       copy.actor("b").admit("no", session),
       copy.actor("c").create(),
-      copy.actor("d").store.repair(session),
+      copy.actor("d").repair(session),
     ]) {
       expect(await refusal(attempt)).toMatchObject({ code: "store_copied" });
     }
@@ -284,7 +300,7 @@ describe("a place that cannot be trusted or written", () => {
         mounted.actor("a").hold(session),
         mounted.actor("b").admit("no", session),
         mounted.actor("c").create(),
-        mounted.actor("d").store.repair(session),
+        mounted.actor("d").repair(session),
       ]) {
         const told = await refusal(attempt);
         expect(told.code).toBe("io_error");
@@ -358,12 +374,12 @@ describe("a tombstone", () => {
     const queue = readFileSync(stage.path(session, "queue.jsonl"));
     expect(await refusal(stage.actor("sender").admit("no", session))).toMatchObject({ code: "deleted" });
     expect(await refusal(holder.admit("no"))).toMatchObject({ code: "deleted" });
-    expect(await refusal(stage.actor("repairer").store.repair(session))).not.toMatchObject({ code: "none" });
+    expect(await refusal(stage.actor("repairer").repair(session))).not.toMatchObject({ code: "none" });
     expect(readFileSync(stage.path(session, "queue.jsonl"))).toEqual(queue);
     await holder.say("the end of the run");
     expect(await holder.held.release(() => false)).toBe(true);
     expect(await refusal(stage.actor("next").hold(session))).toMatchObject({ code: "deleted" });
-    expect(await refusal(stage.actor("repairer").store.repair(session))).toMatchObject({ code: "deleted" });
+    expect(await refusal(stage.actor("repairer").repair(session))).toMatchObject({ code: "deleted" });
   });
 });
 
@@ -378,7 +394,7 @@ describe("a session that is not there", () => {
         () => undefined,
         async () => undefined,
       ),
-      stage.actor("d").store.repair(session),
+      stage.actor("d").repair(session),
       stage.actor("d").store.find(session),
     ]) {
       const told = await refusal(attempt);

@@ -5,7 +5,7 @@ import { readHistory } from "../../src/store/read-log.ts";
 /** What a diagnostic reading from the start finds. */
 export async function readAll(source: HistorySource) {
   const commits: Commit[] = [];
-  const { history, damage } = await readHistory(source, (commit) => commits.push(commit));
+  const { history, damage } = await readHistory(source, (commit) => void commits.push(commit));
   const { scan, remainder, voids } = history;
   return { commits, head: scan.head, voids, remainder, damage };
 }

@@ -103,7 +103,7 @@ describe("a log that is cut at any byte of its last line", () => {
       expect(await refusal(stage.actor("next").hold(session)), `cut at ${cut}`).toEqual({
         code: "rolled_back",
       });
-      expect(await refusal(stage.actor("repairer").store.repair(session))).toEqual({ code: "rolled_back" });
+      expect(await refusal(stage.actor("repairer").repair(session))).toEqual({ code: "rolled_back" });
       expect(readFileSync(log)).toEqual(before);
       const actor = stage.actor("accepting");
       await actor.hold(session, { acceptRollback: true });
@@ -160,7 +160,7 @@ describe("one byte that changed", () => {
       // A newline that appears in the middle of a line ends it there, and one that vanishes joins two.
       expect(told.code, `byte ${offset}`).toBe("log_damaged");
       if (whole[offset] !== 0x0a && changed[offset] !== 0x0a) expect(told.offset).toBe(start);
-      expect(await refusal(stage.actor("repairer").store.repair(session))).toMatchObject({
+      expect(await refusal(stage.actor("repairer").repair(session))).toMatchObject({
         code: "log_damaged",
       });
       const after = bytesOf(join(stage.directory, "sessions"));
@@ -179,7 +179,7 @@ describe("one byte that changed", () => {
       writeFileSync(log, changed);
       const told = [
         await refusal(stage.actor("next").hold(session)),
-        await refusal(stage.actor("repairer").store.repair(session)),
+        await refusal(stage.actor("repairer").repair(session)),
       ];
       expect(
         told.map(({ code }) => code),
@@ -202,7 +202,7 @@ describe("one byte that changed", () => {
       code: "queue_damaged",
       offset: 0,
     });
-    expect((await refusal(stage.actor("repairer").store.repair(session))).code).toBe("queue_damaged");
+    expect((await refusal(stage.actor("repairer").repair(session))).code).toBe("queue_damaged");
     expect(readFileSync(queue)).toEqual(changed);
     expect(readFileSync(log)).toEqual(torn);
   });
