@@ -34,8 +34,9 @@ export async function readSession(
   const id = await context.store.find(selector);
   const fold = new SessionFold(id);
   const { history, damage } = await context.store.readHistory(id, (commit) => {
-    fold.take(commit);
-    visit?.(commit);
+    const fault = fold.take(commit);
+    if (fault === undefined) visit?.(commit);
+    return fault;
   });
   if (!fold.hasBegun) {
     const where =

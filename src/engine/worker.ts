@@ -1,11 +1,12 @@
 import type { Agent, OperationPlace } from "../model/agent.ts";
 import type { Commit } from "../model/commit.ts";
+import { faultOr } from "../model/corruption.ts";
 import type { QueueState } from "../model/delivery.ts";
 import { applyToQueue, emptyQueueState } from "../model/delivery.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { Fact, Row } from "../model/facts.ts";
 import type { SessionState } from "../model/fold.ts";
-import { applyCommit, beginSession } from "../model/fold.ts";
+import { applyCommit, beginSession, faultOfLine } from "../model/fold.ts";
 import type { IdPrefix } from "../model/ids.ts";
 import { makeId } from "../model/ids.ts";
 import type { Redactor } from "../model/redact.ts";
@@ -153,6 +154,9 @@ export class Worker {
 
   async #commitNow(facts: readonly Fact[]): Promise<Commit> {
     this.refuseInterrupted();
+    const line = { facts, at: this.context.host.clock.now(), epoch: this.held.epoch };
+    const fault = faultOfLine(this.state, line);
+    if (fault !== undefined) throw new HoldfastError("internal", `a line was not written: ${fault}`);
     const row = rowAfter(this.state.row, facts);
     const { commit } = await this.held.append(row === undefined ? facts : [...facts, row]);
     await this.observer.commit(commit);
@@ -184,10 +188,18 @@ export class SessionFold {
     this.#session = session;
   }
 
-  take(commit: Commit): void {
-    if (commit.seq === 0) this.#state = beginSession(this.#session, commit, this.#state);
-    else applyCommit(this.state, commit);
+  /** Takes the next line in; returns why it cannot be true, where it cannot, and then stays before it. */
+  take(commit: Commit): string | undefined {
+    if (commit.seq === 0) {
+      const begun = faultOr(() => beginSession(this.#session, commit, this.#state));
+      if (typeof begun === "string") return begun;
+      this.#state = begun;
+    } else {
+      const fault = applyCommit(this.state, commit);
+      if (fault !== undefined) return fault;
+    }
     this.last = commit;
+    return undefined;
   }
 
   /** True where a line 0 was read. */
