@@ -18,13 +18,16 @@ import { PayloadWriter } from "./payloads.ts";
  * The process that holds a session: its log and queue, folded, and the one way to add to them.
  *
  * A4 Only a worker appends to the log. W1 What was committed is folded and shown, in that order, before `commit`
- * resolves. W2 A line that changes a member of the list row carries the new row.
+ * resolves. W2 A line that changes a member of the list row carries the new row. W3 Once the
+ * process shall leave nothing is committed.
  */
 
 /** How a session is taken. */
 export interface WorkerOptions {
   readonly acceptRollback: boolean;
   readonly observer: Observer;
+  /** Aborted when nothing may be begun or committed any more. */
+  readonly signal?: AbortSignal;
   /** Asked with the folded history before anything is written; rejects to leave every byte as it is. */
   accept?(state: SessionState): Promise<void>;
   readonly repaired?: readonly Repaired[];
@@ -37,6 +40,8 @@ export class Worker {
   readonly state: SessionState;
   readonly queue: QueueState;
   readonly held: HeldSession;
+  /** Aborted when the process shall leave at once; then nothing is begun any more. */
+  readonly signal: AbortSignal;
   readonly #redactor: Redactor;
   /** Arguments with secrets in them, which the log has only redacted: known to this process alone. */
   readonly exactArgs = new Map<string, string>();
@@ -49,6 +54,7 @@ export class Worker {
     queue: QueueState;
     held: HeldSession;
     redactor: Redactor;
+    signal: AbortSignal;
   }) {
     this.context = parts.context;
     this.observer = parts.observer;
@@ -56,10 +62,13 @@ export class Worker {
     this.queue = parts.queue;
     this.held = parts.held;
     this.#redactor = parts.redactor;
+    this.signal = parts.signal;
   }
 
   /** Takes the lease of a session and folds it. Rejects as {@link Store.hold} and as `accept` do. */
   static async take(context: EngineContext, session: string, options: WorkerOptions): Promise<Worker> {
+    const { observer, signal = new AbortController().signal } = options;
+    refuseAborted(signal, session);
     const identity = await context.store.identity();
     const redactor = await context.openRedactor();
     const fold = new SessionFold(session);
@@ -73,15 +82,22 @@ export class Worker {
       visit: (commit) => fold.take(commit),
       visitQueue: (commit) => applyToQueue(queue, commit),
     });
-    const { observer } = options;
-    const worker = new Worker({ context, observer, state: fold.state, queue, held, redactor });
+    const worker = new Worker({ context, observer, state: fold.state, queue, held, redactor, signal });
     // Taking the append lock once folds the queue.
     await worker.orAbandon(() => held.queue.transact(async () => undefined));
     if (fold.last !== undefined) await observer.commit(fold.last);
     return worker;
   }
 
-  /** Makes facts durable as one line; see {@link HeldSession.append}. One at a time, in the order of the calls. */
+  /** Rejects `interrupted` once the process shall leave: asked before anything is begun. */
+  refuseInterrupted(): void {
+    refuseAborted(this.signal, this.state.id);
+  }
+
+  /**
+   * Makes facts durable as one line; see {@link HeldSession.append}. One at a time, in the order of the calls. Rejects
+   * `interrupted` once the process shall leave.
+   */
   commit(facts: readonly Fact[]): Promise<Commit> {
     const result = this.#turn.then(() => this.#commitNow(facts));
     // The next in line starts after this one, whichever way it ended; its own caller sees its failure.
@@ -97,10 +113,14 @@ export class Worker {
     try {
       return await something();
     } catch (error) {
-      // The failure that led here is the one to be told.
-      await this.held.abandon().catch(() => undefined);
+      await this.abandon();
       throw error;
     }
+  }
+
+  /** Lets go as a death would; never rejects, for what led here is what is to be told. */
+  async abandon(): Promise<void> {
+    await Promise.allSettled([this.held.abandon()]);
   }
 
   /** The text with every known secret masked. */
@@ -135,12 +155,20 @@ export class Worker {
   }
 
   async #commitNow(facts: readonly Fact[]): Promise<Commit> {
+    this.refuseInterrupted();
     const row = facts.reduce<Row>(evolveRow, this.state.row);
     const changed = row !== this.state.row && JSON.stringify(row) !== JSON.stringify(this.state.row);
     const { commit } = await this.held.append(changed ? [...facts, row] : facts);
     await this.observer.commit(commit);
     return commit;
   }
+}
+
+function refuseAborted(signal: AbortSignal, session: string): void {
+  if (!signal.aborted) return;
+  throw new HoldfastError("interrupted", `interrupted; session ${session} is kept`, {
+    hint: `Go on with: holdfast resume ${session}`,
+  });
 }
 
 /** Folds a history as it is read. */
