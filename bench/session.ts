@@ -43,6 +43,7 @@ export function makePlace(): BenchPlace {
         model: `cassette:${cassette}`,
         policy: {},
         title,
+        task: title,
       }),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };

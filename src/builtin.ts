@@ -1,11 +1,19 @@
 import { basename } from "node:path";
 import type { Environment } from "./agents/builtin/index.ts";
-import { openBuiltinAgent, parseCassette, parseModelChoice, requireKey } from "./agents/builtin/index.ts";
+import {
+  openBuiltinAgent,
+  parseCassette,
+  parseModelChoice,
+  requireKey,
+  secretsOf,
+} from "./agents/builtin/index.ts";
 import type { AgentRequest, ChosenModel } from "./engine/index.ts";
 import type { Host } from "./host/index.ts";
 import { isDiskError, readWhole, sha256 } from "./host/index.ts";
 import type { Agent } from "./model/agent.ts";
 import { HoldfastError } from "./model/errors.ts";
+import type { Redactor } from "./model/redact.ts";
+import { makeRedactor } from "./model/redact.ts";
 import type { OpenOptions } from "./open.ts";
 
 /** The built-in agent as the engine asks for it. Loaded when a session is worked on: reading one needs none of it. */
@@ -50,6 +58,11 @@ async function readCassette(host: Host, path: string): Promise<Uint8Array> {
     if (isDiskError(error)) throw unreadable(`cannot be read: ${error.code}`, error);
     throw error;
   }
+}
+
+/** Masks every key that the environment holds. */
+export function openRedactor(environment: Environment): Redactor {
+  return makeRedactor(secretsOf(environment));
 }
 
 /** Opens the built-in agent for a session. Rejects `provider_failed` where it cannot work. */

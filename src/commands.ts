@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Outside } from "./cli/index.ts";
 import { runCommandLine } from "./cli/index.ts";
-import { nodeHost } from "./host/index.ts";
+import { nodeHost, readNodeInput } from "./host/index.ts";
 import { openEngine } from "./open.ts";
 import { lightOutside } from "./surroundings.ts";
 
@@ -15,12 +15,12 @@ export async function main(version: string): Promise<void> {
   const program = (name: string) => ({ file: process.execPath, args: [join(here, name)] });
   const supervisorProgram = program("supervisor.cjs");
   const outside: Outside = {
-    ...lightOutside(environment),
+    ...lightOutside(environment, { isBusy: true }),
     version,
     host,
     temporaryDirectory: tmpdir(),
     stdinIsTerminal: process.stdin.isTTY === true,
-    readStdin,
+    readStdin: readNodeInput,
     open: (options) => openEngine({ host, ...options, environment, version, supervisorProgram }),
     self: { ...program("main.cjs"), env: definedOf(environment) },
     onSignal,
@@ -33,17 +33,6 @@ function definedOf(environment: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
-}
-
-async function readStdin(bytesMax: number): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > bytesMax) throw new RangeError(`standard input is longer than ${bytesMax} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function onSignal(interrupted: (signal: string) => void): () => void {

@@ -23,12 +23,19 @@ function sayVersion(): void {
   try {
     writeSync(1, `${HOLDFAST_VERSION}\n`);
   } catch (error) {
-    fail(error);
+    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    if (code !== "EPIPE") end(`the output cannot be written: ${code}`, 7);
   }
 }
 
-/** What even the command line could not tell: a part of the program is missing, or nothing can be written. */
+/** What even the command line could not tell: a part of the program is missing. */
 function fail(error: unknown): void {
-  process.stderr.write(`holdfast: internal: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
+  end(`internal: ${error instanceof Error ? error.message : String(error)}`, 1);
+}
+
+/** Where nothing can be said the exit code still says it. */
+function end(message: string, exitCode: number): void {
+  process.exitCode = exitCode;
+  process.stderr.on("error", () => undefined);
+  process.stderr.write(`holdfast: ${message}\n`);
 }

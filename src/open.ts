@@ -37,6 +37,7 @@ export function openEngine(options: OpenOptions): EngineContext {
       }
       return await (await import("./builtin.ts")).chooseModel(host, environment, model);
     },
+    openRedactor: async () => (await import("./builtin.ts")).openRedactor(environment),
     openAgent: async (request) => {
       if (request.agent !== "builtin") {
         throw new HoldfastError("agent_missing", `this version does not know the agent ${request.agent}`);

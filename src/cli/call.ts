@@ -32,7 +32,7 @@ export interface Call<O extends LightOutside = Outside> {
 }
 
 /** The engine on the state directory that the call names. */
-export function openEngine(call: Call): EngineContext {
+export function engineOf(call: Call): EngineContext {
   const { outside, stateDirectory, singleWriter } = call;
   return outside.open({ stateDirectory, singleWriter });
 }

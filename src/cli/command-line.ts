@@ -7,7 +7,7 @@ import { declareDemo } from "./declare-demo.ts";
 import { declareResume, declareRun } from "./declare-runs.ts";
 import { declareSession, declareStore } from "./declare-sessions.ts";
 import { documentOf } from "./document.ts";
-import { failureOf, reportFailure, reportStack } from "./failure.ts";
+import { failureOf, reportFailure, reportStack, wrote } from "./failure.ts";
 import { brokenCall } from "./flags.ts";
 import type { Outside } from "./outside.ts";
 import { nearestName } from "./text/nearest.ts";
@@ -76,7 +76,7 @@ async function stopParsing(reading: Reading, words: readonly string[], stopped: 
   if (stop.exitCode === 0) return await show(call, reading, stop.code);
   if (stop.code === "commander.help") {
     const missing = new HoldfastError("usage", "there is no command", { hint: `See: ${helpOf(kind)}` });
-    if (call.form === "text") await reading.outside.stderr.write(reading.printed);
+    if (call.form === "text") await wrote(reading.outside.stderr.write(reading.printed));
     return await reportFailure(call, failureOf(missing, call));
   }
   const { message, suggestion } = misunderstanding(stopped);

@@ -30,7 +30,8 @@ export class ParserStop extends Error {
   }
 }
 
-const helpColumnsMax = 100;
+/** Longer lines are harder to read, also where there is room. */
+const helpColumnsMax = 80;
 const globalGroup = "Global options:";
 
 /** Makes a command. `examples` are command lines without the program's name, each with what it does. */
@@ -41,7 +42,7 @@ export function declareCommand(
 ): Command {
   const [summary = ""] = about.description.split("\n");
   const command = new Command(name).description(about.description).summary(summary);
-  const { stdout } = reading.outside;
+  const helpColumns = () => Math.min(reading.outside.stdout.columns, helpColumnsMax);
   command
     .enablePositionalOptions()
     .helpCommand(false)
@@ -54,8 +55,8 @@ export function declareCommand(
       writeErr: (text) => void (reading.printed += text),
       // What it says of an error is in the error as well.
       outputError: () => undefined,
-      getOutHelpWidth: () => Math.min(stdout.isTerminal ? stdout.columns : 80, helpColumnsMax),
-      getErrHelpWidth: () => Math.min(stdout.isTerminal ? stdout.columns : 80, helpColumnsMax),
+      getOutHelpWidth: helpColumns,
+      getErrHelpWidth: helpColumns,
     })
     .addHelpOption(new Option("-h, --help", "show this help").helpGroup(globalGroup));
   const lines = about.examples.flatMap(([line, what]) => [`  # ${what}`, `  holdfast ${line}`]);

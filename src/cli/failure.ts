@@ -1,4 +1,4 @@
-import { isDiskError } from "../host/index.ts";
+import { isDiskError, isStreamError } from "../host/index.ts";
 import type { ErrorCode, ErrorDetails } from "../model/errors.ts";
 import { errorTable, isHoldfastError } from "../model/errors.ts";
 import { printedSchema } from "../model/printed-line.ts";
@@ -6,6 +6,7 @@ import type { Call } from "./call.ts";
 import type { LightOutside } from "./outside.ts";
 import { documentOf } from "./document.ts";
 import { Screen } from "./screen.ts";
+import { widthOf } from "./text/width.ts";
 import { wrapText } from "./text/wrap.ts";
 
 /** How a command that failed says so, in every form. */
@@ -23,7 +24,7 @@ export interface Failure {
 /** What is told of anything that was thrown. */
 export function failureOf(error: unknown, call: Pick<Call<LightOutside>, "program">): Failure {
   // What no verb expected of the disk is still the disk's fault and not ours.
-  if (isDiskError(error)) return { code: "io_error", message: error.message };
+  if (isDiskError(error) || isStreamError(error)) return { code: "io_error", message: error.message };
   if (!isHoldfastError(error)) return { code: "internal", message: `internal: ${messageOf(error)}` };
   const { hint, candidates, reason }: ErrorDetails = error.details;
   return {
@@ -35,22 +36,38 @@ export function failureOf(error: unknown, call: Pick<Call<LightOutside>, "progra
   };
 }
 
-/** Tells a failure and resolves to the exit code, when everything is written. */
+/**
+ * Tells a failure and resolves to the exit code, when everything is written that can be. JSON Lines end with the line
+ * that says how the run ended, where there is one (`isOver`): what fails after it is told to people alone.
+ */
 export async function reportFailure(
   call: Pick<Call<LightOutside>, "outside" | "form" | "kind">,
   failure: Failure,
+  { isOver = false }: { readonly isOver?: boolean } = {},
 ): Promise<number> {
-  const { outside, form, kind } = call;
-  const told = form === "json" ? JSON.stringify(documentOf(kind, { error: failure })) : errorLine(failure);
-  if (form !== "json") await writeForPeople(call, failure);
-  try {
-    if (form !== "text") await outside.stdout.write(`${told}\n`);
-  } catch (error) {
+  const { form, kind, outside } = call;
+  if (form === "json") {
+    const isTold = await wrote(
+      outside.stdout.write(`${JSON.stringify(documentOf(kind, { error: failure }))}\n`),
+    );
     // Standard output may be what failed: then at least people are told.
-    if (!isHoldfastError(error, "io_error")) throw error;
-    if (form === "json") await writeForPeople(call, failure);
+    if (!isTold) await wrote(writeForPeople(call, failure));
+  } else {
+    await wrote(writeForPeople(call, failure));
+    if (form === "jsonl" && !isOver) await wrote(outside.stdout.write(`${errorLine(failure)}\n`));
   }
   return errorTable[failure.code].exit;
+}
+
+/** Resolves to false where the stream takes nothing. Nobody is left to be told of that; the exit code still says that it failed. */
+export async function wrote(writing: Promise<void>): Promise<boolean> {
+  try {
+    await writing;
+    return true;
+  } catch (error) {
+    if (isStreamError(error)) return false;
+    throw error;
+  }
 }
 
 /** The stack of an unexpected error, where somebody looks for a fault. */
@@ -58,7 +75,7 @@ export async function reportStack(call: Pick<Call<LightOutside>, "outside">, err
   if (!call.outside.debug || !(error instanceof Error) || isHoldfastError(error)) return;
   const screen = new Screen(call.outside.stderr, false);
   screen.line(error.stack ?? String(error));
-  await screen.flushed();
+  await wrote(screen.flushed());
 }
 
 async function writeForPeople(call: Pick<Call<LightOutside>, "outside">, failure: Failure): Promise<void> {
@@ -70,16 +87,22 @@ async function writeForPeople(call: Pick<Call<LightOutside>, "outside">, failure
   await screen.flushed();
 }
 
-/** Sentences are broken between words; a command stays in one line, to be copied. */
+/** Sentences are broken between words; a command stays in one line, to be copied. The message does too, to be found. */
 function hintLines(screen: Screen, hint: string): string[] {
-  if (hint === "") return [];
-  const isProse = (line: string) => screen.isTerminal && !line.includes("holdfast ");
-  return hint.split("\n").flatMap((line) => (isProse(line) ? wrapText(line, screen.columns - 2) : [line]));
+  const columns = screen.columns - 2;
+  return hint
+    .split("\n")
+    .flatMap((line) => {
+      const [, before = "", command = "", after = ""] = /^(.*?)(holdfast .*?)?( — .*)?$/.exec(line) ?? [];
+      if (command === "") return wrapText(line, columns);
+      if (widthOf(line) <= columns) return [line];
+      return [...wrapText(before.trimEnd(), columns), `  ${command}`, ...wrapText(after.trim(), columns)];
+    })
+    .filter((line) => line !== "");
 }
 
 function errorLine(failure: Failure): string {
-  const { code, message, hint, candidates } = failure;
-  return JSON.stringify({ schema: printedSchema, type: "error", code, message, hint, candidates });
+  return JSON.stringify({ schema: printedSchema, type: "error", ...failure });
 }
 
 /** Commands in hints are to work as they stand, so they take the global flags of this call along. */

@@ -7,7 +7,7 @@ import type { LightOutside } from "./outside.ts";
 const kind = "session_list";
 
 /** Answers `session list` with nothing loaded that it does not need. Resolves to the exit code; never rejects. */
-export async function runList(words: ListWords, outside: LightOutside): Promise<number> {
+export async function answerList(words: ListWords, outside: LightOutside): Promise<number> {
   try {
     return await sessionList(callOf(outside, kind, words.globals), words.flags);
   } catch (error) {

@@ -1,17 +1,5 @@
 import type { EngineContext, ListContext } from "../engine/index.ts";
-import type { Host } from "../host/index.ts";
-
-/** Where text goes. */
-export interface OutputStream {
-  readonly isTerminal: boolean;
-  /** Columns of the terminal; 80 where it is none. */
-  readonly columns: number;
-  /**
-   * Resolves when the text is handed over. Where the reader has gone away it is dropped, which is no error; rejects
-   * `io_error` where it cannot be written.
-   */
-  write(text: string): Promise<void>;
-}
+import type { Host, OutputStream } from "../host/index.ts";
 
 /** The part of the outside that is there at once, for commands that must answer at once. */
 export interface LightOutside {

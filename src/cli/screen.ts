@@ -1,5 +1,5 @@
 import colours from "picocolors";
-import type { OutputStream } from "./outside.ts";
+import type { OutputStream } from "../host/index.ts";
 import { cleanText } from "./text/clean.ts";
 import { Writer } from "./writer.ts";
 
@@ -57,6 +57,11 @@ export class Screen {
   /** Writes what this room made itself: painted text and cursor movements. */
   raw(text: string): void {
     this.#writer.write(text);
+  }
+
+  /** Resolves when at most `waitsMax` characters wait for the reader, or nothing does; never rejects. */
+  room(waitsMax: number): Promise<void> {
+    return this.#writer.room(waitsMax);
   }
 
   /** Resolves when everything is written; rejects where the stream failed. */

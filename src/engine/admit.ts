@@ -17,6 +17,30 @@ export interface Submission {
   readonly idempotencyKey?: string;
 }
 
+/** What stands in the queue of a message; `put` stores its payload where that is long. */
+export async function admittedFact(
+  context: EngineContext,
+  put: Blobs["put"],
+  submission: Submission & { readonly logSeq: number },
+): Promise<Extract<Fact, { kind: "delivery.admitted" }>> {
+  const { clock, ids } = context.host;
+  const delivery = makeId("dlv", clock.now(), ids.random(10));
+  const { idempotencyKey = delivery, logSeq, source } = submission;
+  const redactor = await context.openRedactor();
+  const redact = (text: string) => redactor.text(text);
+  const { original, ...stored } = await new PayloadWriter({ blobs: { put }, redact }).text(submission.text);
+  return {
+    kind: "delivery.admitted",
+    delivery,
+    idempotencyKey,
+    logSeq,
+    source,
+    ...stored,
+    ...(original !== undefined && { original }),
+    mode: "queue",
+  };
+}
+
 /** Admits a message under the queue's append lock; resolves to the delivery's id, an old one where the key is known. */
 export async function admit(
   context: EngineContext,
@@ -24,34 +48,25 @@ export async function admit(
   transaction: QueueTransaction,
   submission: Submission,
 ): Promise<string> {
-  const { clock, ids } = context.host;
-  const delivery = makeId("dlv", clock.now(), ids.random(10));
-  const idempotencyKey = submission.idempotencyKey ?? delivery;
-  const known = [...target.queue.deliveries.values()].find((one) => one.idempotencyKey === idempotencyKey);
-  if (known !== undefined) return (await refuseOther(target.blobs, known, submission)).delivery;
-  const { original, ...stored } = await new PayloadWriter(target.blobs).text(submission.text);
-  const fact: Fact = {
-    kind: "delivery.admitted",
-    delivery,
-    idempotencyKey,
-    logSeq: target.logSeq,
-    source: submission.source,
-    ...stored,
-    ...(original !== undefined && { original }),
-    mode: "queue",
-  };
+  const { idempotencyKey } = submission;
+  const known = [...target.queue.deliveries.values()].find(
+    (one) => idempotencyKey !== undefined && one.idempotencyKey === idempotencyKey,
+  );
+  if (known !== undefined) {
+    const redactor = await context.openRedactor();
+    const text = redactor.text(submission.text).toWellFormed();
+    return (await refuseOther(target.blobs, known, text)).delivery;
+  }
+  const put = (bytes: Uint8Array) => target.blobs.put(bytes);
+  const fact = await admittedFact(context, put, { ...submission, logSeq: target.logSeq });
   await transaction.append([fact]);
-  return delivery;
+  return fact.delivery;
 }
 
 /** The same key with another text is somebody else's message. */
-async function refuseOther(
-  blobs: Blobs,
-  known: DeliveryState,
-  submission: Submission,
-): Promise<DeliveryState> {
+async function refuseOther(blobs: Blobs, known: DeliveryState, stored: string): Promise<DeliveryState> {
   const text = known.blob === undefined ? (known.text ?? "") : utf8Text(await blobs.get(known.blob));
-  if (text === submission.text.toWellFormed()) return known;
+  if (text === stored) return known;
   throw new HoldfastError(
     "message_id_conflict",
     `delivery ${known.delivery} has the same key and another text`,

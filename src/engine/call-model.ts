@@ -34,7 +34,7 @@ export async function callModel(
   const { firstTokenMs, durationMs, last } = heard;
   const turn = { run: run.run, turn: step.turn };
   const fail = async (failure: ModelFailure) => {
-    const message = failure.message.slice(0, messageLengthMax).toWellFormed();
+    const message = crew.agent.redact(failure.message).slice(0, messageLengthMax).toWellFormed();
     const began = firstTokenMs !== undefined;
     await worker.commit([{ kind: "model.failed", ...turn, ...failure, message, began, durationMs }]);
   };

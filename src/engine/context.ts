@@ -2,6 +2,7 @@ import type { Host } from "../host/index.ts";
 import type { Agent } from "../model/agent.ts";
 import type { Commit } from "../model/commit.ts";
 import type { ModelChoice } from "../model/facts.ts";
+import type { Redactor } from "../model/redact.ts";
 import type { Store } from "../store/index.ts";
 
 /** What every verb works with. Built once, in the hall. */
@@ -10,10 +11,12 @@ export interface EngineContext {
   readonly store: Store;
   /** Version of the program. */
   readonly version: string;
-  /** The environment of short programs that the engine itself runs (git). */
+  /** The environment; a short program that the engine itself runs (git) gets what it needs of it, and no key. */
   readonly environment: Readonly<Record<string, string>>;
   /** Reads what a caller named as a model; resolves to the choice and to blobs that a session must carry. */
   chooseModel(agent: string, model: string | undefined): Promise<ChosenModel>;
+  /** Masks every secret that this process knows; asked by whoever stores what a person or a model wrote. */
+  openRedactor(): Promise<Redactor>;
   /** Makes an agent ready for a session. Rejects `provider_failed` or `agent_missing` where it cannot work. */
   openAgent(request: AgentRequest): Promise<Agent>;
 }
@@ -43,6 +46,7 @@ export type LiveEvent =
 
 /** Who watches a session being worked on. Commits come after they are durable, in order. */
 export interface Observer {
-  commit(commit: Commit): void;
+  /** The work goes on when it returns or resolves, so that it may wait for a slow reader. Must never reject. */
+  commit(commit: Commit): void | Promise<void>;
   live(event: LiveEvent): void;
 }

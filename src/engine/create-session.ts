@@ -2,8 +2,10 @@ import { sha256 } from "../host/index.ts";
 import { canonicalJson } from "../model/canonical-json.ts";
 import { defaultDefinition, defaultPolicy, effectiveCapabilities } from "../model/default-definition.ts";
 import { HoldfastError } from "../model/errors.ts";
-import type { ModelChoice, Policy, Row, SessionCreated } from "../model/facts.ts";
+import type { Fact, ModelChoice, Policy, Row, SessionCreated } from "../model/facts.ts";
+import type { Redactor } from "../model/redact.ts";
 import { titleOf } from "../model/row.ts";
+import { admittedFact } from "./admit.ts";
 import type { EngineContext } from "./context.ts";
 import { bindWorkspace } from "./workspace.ts";
 
@@ -15,9 +17,12 @@ export interface SessionRequest {
   readonly model?: string;
   readonly policy: PolicyFlags;
   readonly title?: string;
-  /** The first task, which titles the session until a person does. */
-  readonly task?: string;
+  /** The first task, admitted together with the session; it titles the session until a person does. */
+  readonly task: string;
 }
+
+/** Characters of a title that a person gives. */
+const titleLengthMax = 500;
 
 /** The policy as flags give it. */
 export type PolicyFlags = Partial<Pick<Policy, "allowShell" | "allowMcp" | "passEnv">>;
@@ -28,9 +33,10 @@ export function policyOf(flags: PolicyFlags): { policy: Policy; policyHash: stri
   return { policy, policyHash: sha256(canonicalJson(policy)) };
 }
 
-/** Makes a session; resolves to its id when it is durable. Rejects `usage`, or what the store rejects. */
+/** Makes a session with its first task; resolves to its id when both are durable. Rejects `usage`, or what the store rejects. */
 export async function createSession(context: EngineContext, request: SessionRequest): Promise<string> {
   const { host, store, version, environment } = context;
+  refuseLongTitle(request);
   const workspace = await bindWorkspace(host, request.workspace, environment);
   const { choice, blobs } = await context.chooseModel(request.agent, request.model);
   const definition = defaultDefinition;
@@ -52,15 +58,45 @@ export async function createSession(context: EngineContext, request: SessionRequ
     policy,
     policyHash,
   };
-  return await store.create({ created, row: firstRow(request, choice, workspace.root), blobs });
+  const redactor = await context.openRedactor();
+  const row = firstRow(titleFor(request, redactor), request, { model: choice, binding: workspace.root });
+  const first = await firstDelivery(context, request);
+  return await store.create({ created, row, blobs: [...blobs, ...first.blobs], queue: first.facts });
 }
 
-function firstRow(request: SessionRequest, model: ModelChoice, binding: string): Row {
-  const { title, task = "" } = request;
+/** The task as the queue's first line: whoever sees the session finds it there, whatever dies. */
+async function firstDelivery(
+  context: EngineContext,
+  { task }: SessionRequest,
+): Promise<{ facts: Fact[]; blobs: Uint8Array[] }> {
+  const blobs: Uint8Array[] = [];
+  const put = async (bytes: Uint8Array) => {
+    blobs.push(bytes);
+    return { sha256: sha256(bytes), bytes: bytes.length };
+  };
+  const fact = await admittedFact(context, put, { text: task, source: "user", logSeq: 0 });
+  return { facts: [fact], blobs };
+}
+
+type Title = Pick<Row, "title" | "titleBy">;
+
+function titleFor({ title, task }: SessionRequest, redactor: Redactor): Title {
+  if (title !== undefined) return { title: redactor.text(title).toWellFormed(), titleBy: "person" };
+  const text = redactor.text(task).toWellFormed();
+  return { title: titleOf({ parts: [{ type: "text", text }] }), titleBy: "auto" };
+}
+
+/** A row carries the title with it in each line that changes it, and a list shows one line of it. */
+function refuseLongTitle({ title }: SessionRequest): void {
+  if (title === undefined || title.length <= titleLengthMax) return;
+  throw new HoldfastError("usage", `the title is longer than ${titleLengthMax} characters`);
+}
+
+function firstRow(title: Title, request: SessionRequest, at: { model: ModelChoice; binding: string }): Row {
+  const { model, binding } = at;
   return {
     kind: "row",
-    title: title?.toWellFormed() ?? titleOf({ parts: [{ type: "text", text: task.toWellFormed() }] }),
-    titleBy: title === undefined ? "auto" : "person",
+    ...title,
     archived: false,
     pinned: false,
     agent: request.agent,

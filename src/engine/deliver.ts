@@ -8,7 +8,6 @@ import type { Discrepancy } from "../model/reconcile.ts";
 import { findDiscrepancies } from "../model/reconcile.ts";
 import type { Store } from "../store/index.ts";
 import type { Worker } from "./worker.ts";
-import { PayloadWriter } from "./payloads.ts";
 
 /**
  * From the queue into the conversation, in separate durable steps:
@@ -71,7 +70,7 @@ export async function deliverNext(worker: Worker): Promise<string | undefined> {
 async function messageOf(worker: Worker, delivery: DeliveryState, run: string): Promise<Message> {
   const { delivery: id, admittedAt, blob, text = "" } = delivery;
   const whole = blob === undefined ? text : utf8Text(await worker.held.blobs.get(blob));
-  const { original: _, ...stored } = await new PayloadWriter(worker.held.blobs).text(whole);
+  const { original: _, ...stored } = await worker.payloads().text(whole);
   const parts: Message["parts"] = [{ type: "text", ...stored }];
   return { kind: "message", id: worker.id("msg"), role: "user", parts, run, delivery: id, admittedAt };
 }

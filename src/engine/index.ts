@@ -2,6 +2,7 @@ export * from "./context.ts";
 export * from "./create-session.ts";
 export * from "./list-sessions.ts";
 export * from "./maintain.ts";
+export * from "./read-payload.ts";
 export * from "./read-session.ts";
 export * from "./resolve.ts";
 export * from "./resume.ts";

@@ -5,7 +5,6 @@ import type { OperationState } from "../model/operation.ts";
 import type { Json } from "../model/values.ts";
 import { deadlineOf } from "./limits.ts";
 import { mapTexts, writeJson } from "./json-texts.ts";
-import { PayloadWriter } from "./payloads.ts";
 import type { Crew } from "./worker.ts";
 
 /** An operation with its tool, and what it is recorded as when it starts and ends. */
@@ -43,7 +42,7 @@ export async function startedFacts(
   ready: readonly ReadyOperation[],
 ): Promise<OperationStarted[]> {
   const membersBytes = ready.reduce((sum, one) => sum + 320 + JSON.stringify(one.evidence).length, 0);
-  const writer = new PayloadWriter(crew.worker.held.blobs, membersBytes);
+  const writer = crew.worker.payloads(membersBytes);
   const facts: OperationStarted[] = [];
   for (const { operation, tool, run, evidence } of ready) {
     const args = maskSecrets(crew, run.args);
@@ -70,7 +69,7 @@ export async function knownFact(
 ): Promise<OperationKnown> {
   const { agent, worker } = crew;
   const { outcome, full, startedAt, endedAt, durationMs, details } = result;
-  const stored = await new PayloadWriter(worker.held.blobs).text(agent.redact(result.output));
+  const stored = await worker.payloads().text(agent.redact(result.output));
   return {
     kind: "op.known",
     operation: operation.operation,

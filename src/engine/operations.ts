@@ -1,9 +1,10 @@
 import { isDiskError, isExhausted } from "../host/index.ts";
 import type { EffectResult, Prepared, Tool, ToolRun } from "../model/agent.ts";
 import type { OperationState } from "../model/operation.ts";
+import type { Json } from "../model/values.ts";
 import { exactArguments } from "./operation-arguments.ts";
 import type { ReadyOperation } from "./operation-facts.ts";
-import { knownFact, startedFacts, toolOf, toolRun } from "./operation-facts.ts";
+import { knownFact, maskSecrets, startedFacts, toolOf, toolRun } from "./operation-facts.ts";
 import { endedBy, proveAfterFailure } from "./proofs.ts";
 import type { Crew } from "./worker.ts";
 
@@ -46,8 +47,17 @@ async function prepareOperation(crew: Crew, operation: OperationState): Promise<
   const run = toolRun(crew, operation, args.value);
   const prepared = await prepare(tool, run);
   if (!prepared.ready) return await refuse(prepared.result);
-  return { operation, tool, run, evidence: prepared.evidence };
+  const { evidence } = prepared;
+  if (JSON.stringify(maskSecrets(crew, { ...evidence } as Json)) === JSON.stringify(evidence)) {
+    return { operation, tool, run, evidence };
+  }
+  // Masked, it would be a proof of something else.
+  await tool.cleanUp(run.place, evidence, run.args);
+  return await refuse({ outcome: "error", output: secretInPlace });
 }
+
+const secretInPlace =
+  "not executed: the path where it would take place holds a secret, and what happens there could not be recorded";
 
 /** Nothing has happened yet, so whatever goes wrong here is a result; what may be there later ends the attempt. */
 async function prepare(tool: Tool, run: ToolRun): Promise<Prepared> {

@@ -5,8 +5,8 @@ import { inlineBytesMax, lineBytesMax } from "../store/index.ts";
 import { isDeep, writeJson } from "./json-texts.ts";
 
 /**
- * Ingestion: what comes from outside becomes well-formed text of a bounded size before it enters the log. A payload
- * over 32 KiB of JSON text, or nested deeper than anybody writes by hand, becomes a blob; nothing is lost either way.
+ * Ingestion: what comes from outside becomes well-formed text of a bounded size, without known secrets, before it
+ * enters the log. A payload over 32 KiB of JSON text, or nested deeper than anybody writes by hand, becomes a blob; nothing is lost either way.
  */
 
 /** Left for the envelope, the row, and the facts that stand beside the payloads' own. */
@@ -25,28 +25,41 @@ export interface StoredJson {
   readonly blob?: BlobRef;
 }
 
+/** Where payloads go, and what is masked in them. */
+export interface PayloadTarget {
+  readonly blobs: Pick<Blobs, "put">;
+  redact(text: string): string;
+}
+
 /** Stores the payloads of one line: the later ones go to blobs when the line gets full. */
 export class PayloadWriter {
-  readonly #blobs: Blobs;
+  readonly #target: PayloadTarget;
   #roomBytes: number;
 
   /** `membersBytes`: what the line takes without its payloads, where that is much. */
-  constructor(blobs: Blobs, membersBytes = 0) {
-    this.#blobs = blobs;
+  constructor(target: PayloadTarget, membersBytes = 0) {
+    this.#target = target;
     this.#roomBytes = lineBytesMax - lineRestBytes - membersBytes;
   }
 
+  /** Stores a text, its secrets masked; also in what is kept of one that was not well-formed. */
   async text(raw: string): Promise<StoredText> {
-    const text = raw.toWellFormed();
-    const original = text === raw ? {} : { original: await this.#blobs.put(utf16Bytes(raw)) };
+    const masked = this.#target.redact(raw);
+    const text = masked.toWellFormed();
+    const original = text === masked ? {} : { original: await this.#put(utf16Bytes(masked)) };
     if (this.#fits(JSON.stringify(text))) return { text, ...original };
-    return { blob: await this.#blobs.put(utf8Bytes(text)), ...original };
+    return { blob: await this.#put(utf8Bytes(text)), ...original };
   }
 
+  /** Stores a value as it is; whoever gives it has masked it. */
   async json(value: Json): Promise<StoredJson> {
     const text = writeJson(value);
     if (!isDeep(value) && this.#fits(text)) return { value };
-    return { blob: await this.#blobs.put(utf8Bytes(text)) };
+    return { blob: await this.#put(utf8Bytes(text)) };
+  }
+
+  #put(bytes: Uint8Array): Promise<BlobRef> {
+    return this.#target.blobs.put(bytes);
   }
 
   #fits(jsonText: string): boolean {
@@ -62,13 +75,17 @@ function utf16Bytes(text: string): Uint8Array {
   return Buffer.from(text, "utf16le");
 }
 
+/** True where a well-formed text may stand in a line as it is. */
+export function fitsInline(text: string): boolean {
+  return Buffer.byteLength(JSON.stringify(text)) <= inlineBytesMax;
+}
+
 /** As much of a text as may stand in a line, cut between characters. */
 export function headOfText(text: string): string {
   const wellFormed = text.toWellFormed();
-  if (Buffer.byteLength(JSON.stringify(wellFormed)) <= inlineBytesMax) return wellFormed;
+  if (fitsInline(wellFormed)) return wellFormed;
   let head = wellFormed.slice(0, inlineBytesMax);
   // A character takes up to six bytes of JSON text.
-  while (Buffer.byteLength(JSON.stringify(head)) > inlineBytesMax)
-    head = head.slice(0, Math.ceil(head.length * 0.9) - 1);
+  while (!fitsInline(head)) head = head.slice(0, Math.ceil(head.length * 0.9) - 1);
   return head.replace(/[\ud800-\udbff]$/, "");
 }

@@ -5,7 +5,8 @@ import type { BlobRef, Json } from "../model/values.ts";
 import { addUsage } from "../model/values.ts";
 import { lineBytesMax } from "../store/index.ts";
 import { readArguments } from "./call-arguments.ts";
-import { headOfText, PayloadWriter } from "./payloads.ts";
+import type { PayloadWriter } from "./payloads.ts";
+import { headOfText } from "./payloads.ts";
 import type { Crew } from "./worker.ts";
 
 /** A whole answer becomes one line: its message, what it cost, its calls; and the run's end, where it has none. */
@@ -99,7 +100,7 @@ async function storeParts(
   turn: { run: string; turn: number },
 ): Promise<{ parts: Part[]; asked: OperationAsked[] }> {
   const membersBytes = answered.reduce((sum, part) => sum + bytesOfMembers(part), 0);
-  const writer = new PayloadWriter(crew.worker.held.blobs, membersBytes);
+  const writer = crew.worker.payloads(membersBytes);
   const parts: Part[] = [];
   const asked: OperationAsked[] = [];
   for (const part of answered) {
@@ -147,7 +148,7 @@ async function storeCall(
 ): Promise<{ part: Part; asked: OperationAsked }> {
   const { worker, agent } = crew;
   const operation = worker.id("op");
-  const name = shortened(call.tool);
+  const name = shortened(agent.redact(call.tool));
   const { shown, raw, redacted } = readArguments(call.argsText, (text) => agent.redact(text));
   if (redacted) worker.exactArgs.set(operation, call.argsText);
   const args = await writer.json(shown);

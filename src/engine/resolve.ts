@@ -5,9 +5,10 @@ import type { SessionState } from "../model/fold.ts";
 import type { OperationState } from "../model/operation.ts";
 import type { RunView } from "../model/views.ts";
 import { viewRun } from "../model/views.ts";
+import { inlineBytesMax } from "../store/index.ts";
 import type { EngineContext, Observer } from "./context.ts";
 import { compareWithQueue } from "./deliver.ts";
-import { PayloadWriter } from "./payloads.ts";
+import { fitsInline } from "./payloads.ts";
 import { matches, readSession } from "./read-session.ts";
 import { Worker } from "./worker.ts";
 
@@ -29,9 +30,11 @@ const silent: Observer = { commit: () => undefined, live: () => undefined };
 
 /**
  * Records what a person says happened; executes nothing. Resolving again with the same words changes nothing. Rejects
- * `not_found`, `already_resolved`, `busy`, or `usage` where the operation's outcome is not unknown.
+ * `not_found`, `already_resolved`, `busy`, or `usage` where the operation's outcome is not unknown, or the words are
+ * longer than a line takes.
  */
-export async function resolveOperation(context: EngineContext, resolution: Resolution): Promise<RunView> {
+export async function resolveOperation(context: EngineContext, given: Resolution): Promise<RunView> {
+  const resolution = await recordable(context, given);
   const session = await context.store.find(resolution.session);
   const { state: known, active, damage } = await readSession(context, session);
   const mayTell = !active && damage === undefined;
@@ -55,6 +58,29 @@ export async function resolveOperation(context: EngineContext, resolution: Resol
   });
 }
 
+const nameLengthMax = 256;
+
+/** What can be recorded of it: its secrets masked, and well-formed where it stands in the line as it is. */
+async function recordable(context: EngineContext, given: Resolution): Promise<Resolution> {
+  const redactor = await context.openRedactor();
+  const { output, evidence, by } = given;
+  const words = (text: string) => redactor.text(text).toWellFormed();
+  if (by !== undefined && by.length > nameLengthMax) {
+    throw new HoldfastError("usage", `the name is longer than ${nameLengthMax} characters`);
+  }
+  if (evidence !== undefined && !fitsInline(words(evidence))) {
+    throw new HoldfastError("usage", `the evidence is longer than ${inlineBytesMax} bytes`, {
+      hint: "Say where it is kept, or give it as the output, which may be of any length.",
+    });
+  }
+  return {
+    ...given,
+    ...(output !== undefined && { output: redactor.text(output) }),
+    ...(evidence !== undefined && { evidence: words(evidence) }),
+    ...(by !== undefined && { by: words(by) }),
+  };
+}
+
 function viewResolved(state: SessionState, resolution: Resolution): RunView {
   const { run: id } = findOperation(state, resolution);
   const run = state.runs.get(id);
@@ -68,14 +94,14 @@ async function resolvedFact(
   resolution: Resolution,
 ): Promise<OperationResolved> {
   const { outcome, output = "", evidence, by } = resolution;
-  const stored = await new PayloadWriter(worker.held.blobs).text(output);
+  const stored = await worker.payloads().text(output);
   return {
     kind: "op.resolved",
     operation,
     outcome,
     ...(stored.blob === undefined ? { output: stored.text } : { outputBlob: stored.blob }),
-    ...(evidence !== undefined && { evidence: evidence.toWellFormed() }),
-    by: (by ?? worker.context.host.processes.self.user).toWellFormed(),
+    ...(evidence !== undefined && { evidence: evidence }),
+    by: by ?? worker.redact(worker.context.host.processes.self.user).toWellFormed(),
   };
 }
 
@@ -117,7 +143,7 @@ async function isResolved(
   const isSame =
     result.outcome === resolution.outcome &&
     (output ?? "") === (resolution.output ?? "").toWellFormed() &&
-    evidence === resolution.evidence?.toWellFormed();
+    evidence === resolution.evidence;
   if (isSame) return true;
   throw new HoldfastError("already_resolved", `operation ${id} was resolved before, differently, by ${by}`);
 }

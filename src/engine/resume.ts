@@ -27,7 +27,7 @@ export interface ResumeRequest {
 
 /**
  * Goes on with a session: finishes an open run first, then takes the oldest delivery; a task is admitted behind what
- * waits. Refuses, leaving every byte as it is, where the session may not go on or the request does not fit it.
+ * waits, unless it waits already. Refuses, leaving every byte as it is, where the session may not go on or the request does not fit it.
  */
 export async function resume(
   context: EngineContext,
@@ -53,10 +53,13 @@ async function refuse(context: EngineContext, state: SessionState, request: Resu
   const { eligible, code } = evaluateResume({ ...resumable, workspaceMissing: false });
   if (!eligible) {
     const why = code === "archived" ? "is archived" : "was moved to another device";
-    throw new HoldfastError("not_resumable", `session ${id} ${why}`, { reason: code });
+    throw new HoldfastError("not_resumable", `session ${id} ${why}`, {
+      reason: code,
+      hint: `What it holds can be read: holdfast session show ${id}`,
+    });
   }
   if (request.policy !== undefined) refuseDrift(state, policyOf(request.policy));
-  await checkWorkspace(context.host, id, state.created.workspace);
+  await checkWorkspace(context, id, state.created.workspace);
   if (request.task !== undefined) await refuseOtherTask(context, state, request.task);
 }
 
@@ -88,7 +91,8 @@ async function refuseOtherTask(context: EngineContext, state: SessionState, task
   const blob = part?.type === "text" ? part.blob : undefined;
   const text = part?.type === "text" ? (part.text ?? "") : "";
   const own = blob === undefined ? text : utf8Text(await context.store.blobs(state.id).get(blob));
-  if (own === task.toWellFormed()) return true;
+  const redactor = await context.openRedactor();
+  if (own === redactor.text(task).toWellFormed()) return true;
   throw new HoldfastError("usage", `run ${run.run} of session ${state.id} is not finished`, {
     hint: `Finish it first with: holdfast resume ${state.id} — then give the next task.`,
   });
@@ -98,5 +102,24 @@ async function admitTask(context: EngineContext, worker: Worker, task: string): 
   // Once more: the line that a dead worker left unfinished may have begun a run.
   if (await refuseOtherTask(context, worker.state, task)) return;
   const target = { queue: worker.queue, blobs: worker.held.blobs, logSeq: worker.state.seq };
-  await worker.held.queue.transact((queue) => admit(context, target, queue, { text: task, source: "user" }));
+  await worker.held.queue.transact(async (queue) => {
+    if (!(await isWaiting(worker, task))) await admit(context, target, queue, { text: task, source: "user" });
+  });
+}
+
+/**
+ * True where the very task waits already: whoever gave it was told of no end, and gives it again. One that was taken up
+ * waits again where its message was never said.
+ */
+async function isWaiting(worker: Worker, task: string): Promise<boolean> {
+  const { queue, state, held } = worker;
+  const text = worker.redact(task).toWellFormed();
+  for (const { at, delivery, source, ...stored } of queue.deliveries.values()) {
+    const waits = at === "admitted" || (at === "claimed" && !state.deliveries.has(delivery));
+    if (!waits || source !== "user") continue;
+    const { blob } = stored;
+    const own = blob === undefined ? stored.text : utf8Text(await held.blobs.get(blob));
+    if (own === text) return true;
+  }
+  return false;
 }

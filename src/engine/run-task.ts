@@ -1,6 +1,5 @@
-import { applyToQueue, emptyQueueState } from "../model/delivery.ts";
+import type { Commit } from "../model/commit.ts";
 import { HoldfastError } from "../model/errors.ts";
-import { admit } from "./admit.ts";
 import type { EngineContext, Observer } from "./context.ts";
 import type { SessionRequest } from "./create-session.ts";
 import { createSession } from "./create-session.ts";
@@ -8,13 +7,11 @@ import type { WorkReport } from "./stay.ts";
 import { stayIn } from "./stay.ts";
 
 /** A task for a new session. */
-export interface TaskRequest extends SessionRequest {
-  readonly task: string;
-}
+export type TaskRequest = SessionRequest;
 
 /**
- * Makes a session, admits the task and works on it until the run ends. `begun` is called with the session's id as soon
- * as it is durable; every failure after that is one of a session that exists.
+ * Makes a session with the task in its queue and works on it until the run ends. `begun` is called with the session's id
+ * as soon as both are durable; every failure after that is one of a session that exists and knows its task.
  */
 export async function runTask(
   context: EngineContext,
@@ -25,16 +22,9 @@ export async function runTask(
   refuseBlank(request.task);
   const session = await createSession(context, request);
   begun(session);
-  await context.store.readStrictly(session, (line0) => observer.commit(line0));
-  const queue = emptyQueueState();
-  await context.store.appendToQueue(
-    session,
-    (commit) => applyToQueue(queue, commit),
-    (transaction) => {
-      const target = { queue, blobs: context.store.blobs(session), logSeq: 0 };
-      return admit(context, target, transaction, { text: request.task, source: "user" });
-    },
-  );
+  const lines: Commit[] = [];
+  await context.store.readStrictly(session, (commit) => void lines.push(commit));
+  for (const line of lines) await observer.commit(line);
   return await stayIn(context, session, { acceptRollback: false, observer });
 }
 

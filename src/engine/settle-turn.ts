@@ -3,7 +3,7 @@ import type { Part } from "../model/facts.ts";
 import type { OperationState, Result } from "../model/operation.ts";
 import { recordedArguments } from "./operation-arguments.ts";
 import { toolOf } from "./operation-facts.ts";
-import { PayloadWriter } from "./payloads.ts";
+import type { PayloadWriter } from "./payloads.ts";
 import type { Crew } from "./worker.ts";
 
 type EndedOperation = Extract<OperationState, { result: Result }>;
@@ -27,7 +27,7 @@ export async function settleTurn(crew: Crew, operations: readonly OperationState
   );
   for (const operation of ended) await cleanUp(crew, operation);
   const membersBytes = operations.length * resultBytes + ended.length * settledBytes;
-  const writer = new PayloadWriter(worker.held.blobs, membersBytes);
+  const writer = worker.payloads(membersBytes);
   const parts: Part[] = [];
   for (const operation of operations) {
     if (operation.at === "known") parts.push(await resultPart(crew, writer, operation));

@@ -8,9 +8,11 @@ import type { SessionState } from "../model/fold.ts";
 import { applyCommit, beginSession } from "../model/fold.ts";
 import type { IdPrefix } from "../model/ids.ts";
 import { makeId } from "../model/ids.ts";
+import type { Redactor } from "../model/redact.ts";
 import { evolveRow } from "../model/row.ts";
 import type { HeldSession } from "../store/index.ts";
 import type { EngineContext, Observer } from "./context.ts";
+import { PayloadWriter } from "./payloads.ts";
 
 /**
  * The process that holds a session: its log and queue, folded, and the one way to add to them.
@@ -34,6 +36,7 @@ export class Worker {
   readonly state: SessionState;
   readonly queue: QueueState;
   readonly held: HeldSession;
+  readonly #redactor: Redactor;
   /** Arguments with secrets in them, which the log has only redacted: known to this process alone. */
   readonly exactArgs = new Map<string, string>();
   #turn: Promise<unknown> = Promise.resolve();
@@ -44,16 +47,19 @@ export class Worker {
     state: SessionState;
     queue: QueueState;
     held: HeldSession;
+    redactor: Redactor;
   }) {
     this.context = parts.context;
     this.observer = parts.observer;
     this.state = parts.state;
     this.queue = parts.queue;
     this.held = parts.held;
+    this.#redactor = parts.redactor;
   }
 
   /** Takes the lease of a session and folds it. Rejects as {@link Store.hold} and as `accept` do. */
   static async take(context: EngineContext, session: string, options: WorkerOptions): Promise<Worker> {
+    const redactor = await context.openRedactor();
     const fold = new SessionFold(session);
     const queue = emptyQueueState();
     const held = await context.store.hold(session, {
@@ -65,10 +71,10 @@ export class Worker {
       visitQueue: (commit) => applyToQueue(queue, commit),
     });
     const { observer } = options;
-    const worker = new Worker({ context, observer, state: fold.state, queue, held });
+    const worker = new Worker({ context, observer, state: fold.state, queue, held, redactor });
     // Taking the append lock once folds the queue.
     await worker.orAbandon(() => held.queue.transact(async () => undefined));
-    if (fold.last !== undefined) observer.commit(fold.last);
+    if (fold.last !== undefined) await observer.commit(fold.last);
     return worker;
   }
 
@@ -94,6 +100,17 @@ export class Worker {
     }
   }
 
+  /** The text with every known secret masked. */
+  redact(text: string): string {
+    return this.#redactor.text(text);
+  }
+
+  /** Stores the payloads of one line; `membersBytes` as in {@link PayloadWriter}. */
+  payloads(membersBytes = 0): PayloadWriter {
+    const redact = (text: string) => this.redact(text);
+    return new PayloadWriter({ blobs: this.held.blobs, redact }, membersBytes);
+  }
+
   /** A new id of ours. */
   id(prefix: IdPrefix): string {
     const { clock, ids } = this.context.host;
@@ -117,7 +134,7 @@ export class Worker {
   async #commitNow(facts: readonly Fact[]): Promise<Commit> {
     const row = rowAfter(this.state.row, facts);
     const { commit } = await this.held.append(row === undefined ? facts : [...facts, row]);
-    this.observer.commit(commit);
+    await this.observer.commit(commit);
     return commit;
   }
 }

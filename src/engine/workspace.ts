@@ -1,5 +1,7 @@
 import type { Host } from "../host/index.ts";
 import { isDiskError } from "../host/index.ts";
+import type { BindingMismatch } from "../model/binding.ts";
+import { compareBinding } from "../model/binding.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { WorkspaceBinding } from "../model/facts.ts";
 import { normaliseRemote } from "../model/remote.ts";
@@ -14,7 +16,14 @@ export async function bindWorkspace(
   directory: string,
   environment: Readonly<Record<string, string>>,
 ): Promise<WorkspaceBinding> {
-  const root = await canonicalDirectory(host, directory);
+  return await describeWorkspace(host, await canonicalDirectory(host, directory), environment);
+}
+
+async function describeWorkspace(
+  host: Host,
+  root: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<WorkspaceBinding> {
   const stat = await host.disk.stat(root);
   const identity = { root, inode: stat?.inode ?? "", birthtimeNs: stat?.birthtimeNs ?? "" };
   const git = (...args: string[]) => runGit(host, { root, args, environment });
@@ -38,18 +47,40 @@ export async function bindWorkspace(
   };
 }
 
-/** Rejects `workspace_mismatch` where the bound directory is gone; never creates it. */
-export async function checkWorkspace(host: Host, session: string, binding: WorkspaceBinding): Promise<void> {
-  const stat = await host.disk.stat(binding.root);
-  if (stat?.kind === "directory") return;
-  const what = stat === undefined ? "does not exist" : "is no directory";
-  throw new HoldfastError(
-    "workspace_mismatch",
-    `the workspace of session ${session}, ${binding.root}, ${what}`,
-    {
-      hint: `Put it back at that path, then run: holdfast resume ${session}`,
-    },
-  );
+/**
+ * Rejects `workspace_mismatch` where the bound directory is gone or is another one, `branch_mismatch` where another
+ * branch or commit is checked out; names what differs and the way out. Never creates or changes anything.
+ */
+export async function checkWorkspace(
+  context: { readonly host: Host; readonly environment: Readonly<Record<string, string>> },
+  session: string,
+  binding: WorkspaceBinding,
+): Promise<void> {
+  const { host, environment } = context;
+  const { root } = binding;
+  const stat = await host.disk.stat(root);
+  if (stat?.kind !== "directory") {
+    const what = stat === undefined ? "does not exist" : "is no directory";
+    throw mismatch({ code: "workspace_mismatch", what }, session, binding);
+  }
+  const found = compareBinding(binding, await describeWorkspace(host, root, environment));
+  if (found !== undefined) throw mismatch(found, session, binding);
+}
+
+function mismatch(found: BindingMismatch, session: string, binding: WorkspaceBinding): HoldfastError {
+  const { root, branch, head } = binding;
+  const way =
+    found.code === "branch_mismatch"
+      ? `Go back with: git -C ${quoted(root)} switch ${branch === undefined ? `--detach ${head}` : quoted(branch)} — `
+      : "Put it back at that path, ";
+  return new HoldfastError(found.code, `the workspace of session ${session}, ${root}, ${found.what}`, {
+    hint: `${way}then run: holdfast resume ${session}`,
+  });
+}
+
+/** A word as a shell takes it. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 async function canonicalDirectory(host: Host, directory: string): Promise<string> {
@@ -72,7 +103,7 @@ async function runGit(
   request: { root: string; args: string[]; environment: Readonly<Record<string, string>> },
 ): Promise<string | undefined> {
   const { root, args, environment } = request;
-  const env = { ...environment, GIT_OPTIONAL_LOCKS: "0", LC_ALL: "C" };
+  const env = { ...gitEnvironment(environment), GIT_OPTIONAL_LOCKS: "0", LC_ALL: "C" };
   try {
     const { code, stdout } = await host.processes.capture(
       { file: "git", args, cwd: root, env },
@@ -85,4 +116,15 @@ async function runGit(
     if (isDiskError(error)) return undefined;
     throw error;
   }
+}
+
+/**
+ * What git needs, and no more: it runs programs that its configuration names, which must see no key, and an inherited
+ * `GIT_DIR` would have it speak of another repository.
+ */
+function gitEnvironment(environment: Readonly<Record<string, string>>): Record<string, string> {
+  const names = ["PATH", "HOME", "LANG"];
+  return Object.fromEntries(
+    names.flatMap((name) => (name in environment ? [[name, environment[name] ?? ""]] : [])),
+  );
 }

@@ -10,12 +10,11 @@ export function utf8Text(bytes: Uint8Array, start = 0, end = bytes.length): stri
   return bufferOf(bytes).toString("utf8", start, end);
 }
 
-/** The same text, or undefined where the bytes are no well-formed UTF-8. */
+/** The same text; undefined where the bytes, also those before and behind it, are no well-formed UTF-8. */
 export function checkedUtf8Text(bytes: Uint8Array, start = 0, end = bytes.length): string | undefined {
-  const part = bufferOf(bytes).subarray(start, end);
-  // As a rule it is ASCII, which is checked and made into text in half the time.
-  if (isAscii(part)) return part.toString("latin1");
-  return isUtf8Bytes(part) ? part.toString("utf8") : undefined;
+  // As a rule they are ASCII, which is checked and made into text in half the time.
+  if (isAscii(bytes)) return bufferOf(bytes).toString("latin1", start, end);
+  return isUtf8Bytes(bytes) ? bufferOf(bytes).toString("utf8", start, end) : undefined;
 }
 
 /** The UTF-8 bytes of a text. */

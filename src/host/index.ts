@@ -12,6 +12,8 @@ export { nodeClock } from "./node-clock.ts";
 export { nodeDisk } from "./node-disk.ts";
 export * from "./node-host.ts";
 export { nodeLocks } from "./node-locks.ts";
+export * from "./node-streams.ts";
 export * from "./processes.ts";
 export * from "./sockets.ts";
+export * from "./streams.ts";
 export * from "./time-limit.ts";

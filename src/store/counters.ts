@@ -3,35 +3,39 @@ import type { Fact, OpaqueFact } from "../model/facts.ts";
 
 /**
  * The counters in every line: they make tail reads complete, since a page then knows how much came before it.
- * The visible messages are a linked list that shares its past, so that a rewind is a jump to an older node.
+ * Each set of visible messages has a number, so that a rewind is a jump to an older number.
  */
 
+/** A set of visible messages: two are the same where their numbers are. */
 interface Visible {
+  readonly number: number;
   readonly count: number;
-  readonly before: Visible | undefined;
 }
 
 /** The lines of one file as targets of rewinds: what was visible after each, kept where it changed. */
 class Targets {
   #last = -1;
+  // Plain numbers side by side: a long log has very many.
   readonly #seqs: number[] = [];
-  readonly #visible: Visible[] = [];
+  readonly #numbers: number[] = [];
+  readonly #counts: number[] = [];
 
-  add(seq: number, visible: Visible, changed: boolean): void {
+  add(seq: number, visible: Visible): void {
     this.#last = seq;
-    if (!changed && this.#seqs.length > 0) return;
+    if (visible.number === this.#numbers.at(-1)) return;
     this.#seqs.push(seq);
-    this.#visible.push(visible);
+    this.#numbers.push(visible.number);
+    this.#counts.push(visible.count);
   }
 
   /** What was visible after that line; undefined where there is no such line (yet). */
   at(seq: number): Visible | undefined {
     if (!Number.isInteger(seq) || seq > this.#last) return undefined;
-    return this.#visible[this.#seqs.findLastIndex((one) => one <= seq)];
+    const index = this.#seqs.findLastIndex((one) => one <= seq);
+    const [number, count] = [this.#numbers[index], this.#counts[index]];
+    return number === undefined || count === undefined ? undefined : { number, count };
   }
 }
-
-const nothing: Visible = { count: 0, before: undefined };
 
 /** The counters that a line must carry. */
 export interface LineCounters {
@@ -46,7 +50,9 @@ export class CounterFold {
   #rec = 0;
   #rev = 0;
   #row = 0;
-  #visible: Visible = nothing;
+  #visible: Visible = { number: 0, count: 0 };
+  /** The highest number that a set has. */
+  #sets = 0;
   /** The targets of rewinds, by session. */
   readonly #files = new Map<string, Targets>();
 
@@ -59,8 +65,8 @@ export class CounterFold {
   preview(session: string, seq: number, facts: readonly (Fact | OpaqueFact)[]): LineCounters | undefined {
     const after = this.#after(facts);
     if (after === undefined) return undefined;
-    const changed = after !== this.#visible;
-    return { rec: this.#rec, rev: this.#rev + (changed ? 1 : 0), msgs: after.count, row: this.#row };
+    const rev = this.#rev + (after.number === this.#visible.number ? 0 : 1);
+    return { rec: this.#rec, rev, msgs: after.count, row: this.#row };
   }
 
   /**
@@ -74,10 +80,10 @@ export class CounterFold {
     const after = this.#after(facts);
     if (after === undefined) return undefined;
     const [rec, row] = [this.#rec, this.#row];
-    const changed = after !== this.#visible;
-    if (changed) this.#rev++;
+    if (after.number !== this.#visible.number) this.#rev++;
     this.#visible = after;
-    this.#targetsOf(position.session).add(position.seq, after, changed);
+    this.#sets = Math.max(this.#sets, after.number);
+    this.#targetsOf(position.session).add(position.seq, after);
     for (const fact of facts) {
       this.#rec += rowsOfFact(fact);
       if (fact.kind === "row") this.#row = position.offset;
@@ -95,8 +101,9 @@ export class CounterFold {
 
   #after(facts: readonly (Fact | OpaqueFact)[]): Visible | undefined {
     let visible: Visible | undefined = this.#visible;
+    let sets = this.#sets;
     for (const fact of facts) {
-      if (fact.kind === "message") visible = { count: visible.count + 1, before: visible };
+      if (fact.kind === "message") visible = { number: ++sets, count: visible.count + 1 };
       else if (fact.kind === "rewound") {
         const { session, seq } = fact as { session: string; seq: number };
         visible = this.#files.get(session)?.at(seq);

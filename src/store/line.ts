@@ -55,14 +55,17 @@ export function encodeLine(envelope: EnvelopeInput, facts: readonly (Fact | Opaq
   return utf8Bytes(`${hashed},"sum":"${sumOf(utf8Bytes(hashed))}"}\n`);
 }
 
-/** The envelope of one line that verifies (grammar and sum), or undefined. `line` includes its newline. */
-export function readEnvelope(line: Uint8Array): Envelope | undefined {
+/**
+ * The envelope of one line that verifies (grammar and sum), or undefined. `line` includes its newline. `session` is whose
+ * line it is likely to be, and must be a whole id: it spares the work of reading that, and decides nothing.
+ */
+export function readEnvelope(line: Uint8Array, session?: string): Envelope | undefined {
   const { length } = line;
   if (length > lineBytesMax || length <= tailBytes || line[length - 1] !== newline) return undefined;
   const factsEnd = length - tailBytes;
   const head = new HeadReader(line, factsEnd);
   const v = head.number(0);
-  const ses = head.session(1);
+  const ses = head.session(1, session);
   const seq = head.number(2);
   const epoch = head.number(3);
   const at = head.number(4);
@@ -72,12 +75,12 @@ export function readEnvelope(line: Uint8Array): Envelope | undefined {
   const row = head.number(8);
   const factsStart = head.skip(9) - 1;
   if (head.failed || factsEnd <= factsStart + 1 || line[factsEnd - 1] !== 0x5d) return undefined;
-  const tail = latin1Text(line, factsEnd, length);
-  if (!tail.startsWith(',"prev":"') || !tail.startsWith('","sum":"', 41) || !tail.endsWith('"}\n'))
-    return undefined;
-  const [prev, sum] = [tail.slice(9, 41), tail.slice(50, 82)];
-  if (!isHex(line, factsEnd + 9, factsEnd + 41)) return undefined;
-  if (sumOf(line.subarray(0, length - sumBytes)) !== sum) return undefined;
+  const sumStart = factsEnd + 50;
+  if (!isAt(line, factsEnd, beforePrev) || !isHex(line, factsEnd + 9, factsEnd + 41)) return undefined;
+  if (!isAt(line, factsEnd + 41, beforeSum) || !isAt(line, factsEnd + 82, lineEnd)) return undefined;
+  const sum = sumOf(line.subarray(0, length - sumBytes));
+  if (!isTextAt(line, sumStart, sum)) return undefined;
+  const prev = latin1Text(line, factsEnd + 9, factsEnd + 41);
   return { v, ses, seq, epoch, at, rec, rev, msgs, row, prev, sum, factsStart, factsEnd };
 }
 
@@ -94,6 +97,9 @@ const literals = [
   ',"row":',
   ',"facts":[',
 ].map((text) => utf8Bytes(text));
+const beforePrev = utf8Bytes(',"prev":"');
+const beforeSum = utf8Bytes('","sum":"');
+const lineEnd = utf8Bytes('"}\n');
 
 /** Reads the members before the facts, byte by byte: every line of every log passes here. */
 class HeadReader {
@@ -110,12 +116,8 @@ class HeadReader {
   /** The position after literal number `index`, which must come next. */
   skip(index: number): number {
     const literal = literals[index] ?? noBytes;
-    const bytes = this.#bytes;
-    const start = this.#at;
-    for (let offset = 0; offset < literal.length; offset++) {
-      if (bytes[start + offset] !== literal[offset]) this.failed = true;
-    }
-    this.#at = start + literal.length;
+    if (!isAt(this.#bytes, this.#at, literal)) this.failed = true;
+    this.#at += literal.length;
     return this.#at;
   }
 
@@ -137,14 +139,30 @@ class HeadReader {
     return value;
   }
 
-  /** After a literal: the id of a session. */
-  session(index: number): string {
+  /** After a literal: the id of a session, likely the `expected` one. */
+  session(index: number, expected: string | undefined): string {
     const start = this.skip(index);
     this.#at = start + sessionIdLength;
+    if (expected?.length === sessionIdLength && isTextAt(this.#bytes, start, expected)) return expected;
     const text = latin1Text(this.#bytes, start, Math.min(this.#at, this.#end));
     if (!isId("ses", text)) this.failed = true;
     return text;
   }
+}
+
+function isAt(bytes: Uint8Array, start: number, literal: Uint8Array): boolean {
+  for (let offset = 0; offset < literal.length; offset++) {
+    if (bytes[start + offset] !== literal[offset]) return false;
+  }
+  return true;
+}
+
+/** True where these ASCII characters stand there. */
+function isTextAt(bytes: Uint8Array, start: number, text: string): boolean {
+  for (let offset = 0; offset < text.length; offset++) {
+    if (bytes[start + offset] !== text.charCodeAt(offset)) return false;
+  }
+  return true;
 }
 
 function isHex(bytes: Uint8Array, start: number, end: number): boolean {

@@ -124,8 +124,8 @@ export class QueueFile {
   async #append(lock: HeldLock, facts: readonly Fact[]): Promise<Appended> {
     const open = this.#open ?? (await this.#create(lock));
     const { epoch, seq } = open.appender.scan.head;
-    // Whoever made the file, or the session, may have died before their names were durable.
-    if (seq === -1) await this.#syncNames();
+    // Whoever made the file, or the session with it, may have died before their names were durable.
+    if (seq <= 0) await this.#syncNames();
     const raised = this.#holder !== undefined && this.#holder.epoch > epoch ? this.#holder : undefined;
     const before: Fact[] = raised === undefined ? [] : [raised.raised];
     if (this.#repaired !== undefined) before.push(this.#repaired);

@@ -1,5 +1,6 @@
 import type { DiskFile } from "../host/index.ts";
 import { equalBytes, readFully } from "../host/index.ts";
+import { isId } from "../model/ids.ts";
 import type { ChainHead, Verdict } from "./chain.ts";
 import { advance, emptyHead, judge, SumHistory } from "./chain.ts";
 import type { Envelope } from "./line.ts";
@@ -164,12 +165,14 @@ function judgeLines(
   state: ScanState,
   visitor: LineVisitor,
 ): { used: number; stopped?: Damage | string } {
+  // A base's session is what some line 0 says: it may be no id.
+  const likely = isId("ses", state.session) ? state.session : undefined;
   let used = 0;
   for (;;) {
     const newline = bytes.indexOf(0x0a, used);
     if (newline === -1) return { used };
     const line = bytes.subarray(used, newline + 1);
-    const envelope = readEnvelope(line);
+    const envelope = readEnvelope(line, likely);
     if (envelope === undefined) return { used, stopped: "does not verify" };
     const foreign = refuse(envelope, state);
     if (foreign !== undefined) return { used, stopped: foreign };

@@ -3,8 +3,10 @@ import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { gatherEvidence } from "../../src/cli/demo/evidence.ts";
+import { gatherEvidence, proveOperations } from "../../src/cli/demo/evidence.ts";
 import { nodeHost } from "../../src/host/index.ts";
+import type { Commit } from "../../src/model/commit.ts";
+import type { RunView } from "../../src/model/views.ts";
 import { openEngine } from "../../src/open.ts";
 
 // The demo starts the program as people do, so it takes the built one.
@@ -129,6 +131,31 @@ describe("the demo", () => {
     expect(await failing()).toEqual(["the worker", "the witness"]);
     appendFileSync(join(workspace, "README.md"), "src/slug.mjs makes them.\n");
     expect(await failing()).toEqual(["the worker", "the witness", "the files"]);
+  });
+
+  test("tells of a proof what the log says, whichever tool it was, and guesses none", () => {
+    const proofOf = (tool: string, outcome: string, details: unknown): string | undefined => {
+      const id = "op_1";
+      const commits = [
+        { epoch: 1, at: 1, facts: [{ kind: "op.started", operation: id }] },
+        { epoch: 2, at: 5, facts: [{ kind: "epoch.raised" }] },
+        { epoch: 2, at: 6, facts: [{ kind: "op.known", operation: id, outcome, endedAt: 3, details }] },
+      ] as unknown as Commit[];
+      const operation = { id, tool, args: {}, effect: "checked", state: "settled", outcome };
+      const [proven] = proveOperations(commits, { operations: [operation] } as unknown as RunView);
+      expect(proven?.deaths).toBe(1);
+      return proven?.proof;
+    };
+    for (const tool of ["exec", "write", "delete", "another"]) {
+      expect(proofOf(tool, "ok", { exitCode: 0 })).toBeUndefined();
+      expect(proofOf(tool, "ok", undefined)).toBeUndefined();
+      expect(proofOf(tool, "error", { proof: "status" })).toMatch(/^ADOPTED: it had ended .* supervisor/);
+      expect(proofOf(tool, "ok", { proven_by: "trash" })).toBe("EXECUTED: what it removed is in the trash");
+      expect(proofOf(tool, "not_executed", { claim: { kind: "void" } })).toMatch(
+        /^NOT EXECUTED: .*never claimed/,
+      );
+      expect(proofOf(tool, "ok", { proven_by: "something new" })).toBe("EXECUTED: something new");
+    }
   });
 
   test("says why where no session can be made", async () => {

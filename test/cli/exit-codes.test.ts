@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { closeSync, cpSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { codeOfEnding, exitCodeOfEnding } from "../../src/cli/ending.ts";
+import { codeOfEnding, exitCodeOfEnding } from "../../src/model/ending.ts";
 import { runHint } from "./hints.ts";
 import { documentIn, linesOf, Place, sessionIn } from "./program.ts";
 
@@ -154,6 +154,29 @@ describe("exit codes", () => {
         7,
         "holdfast: the output cannot be written: ENOSPC\n",
       ]);
+    }
+    closeSync(full);
+  });
+
+  test("where nothing can be said at all, the exit code says what it would have said", async () => {
+    const full = openSync("/dev/full", "w");
+    const model = place.cassette({ text: "Done." });
+    const calls: (readonly [code: number, args: readonly string[]])[] = [
+      ...[["--json"], ["--format", "jsonl"], ["--format", "text"]].map(
+        (form) => [7, ["run", ...form, "--task", "x", "--model", model]] as const,
+      ),
+      [7, ["session", "list"]],
+      [7, ["session", "list", "--json"]],
+      [7, ["--help"]],
+      [7, ["--version"]],
+      [8, ["session", "show", "ses_none"]],
+      [8, ["session", "show", "ses_none", "--json"]],
+      [2, ["run"]],
+      [2, ["session"]],
+    ];
+    for (const [code, args] of calls) {
+      const ended = await place.call(args, { stdout: full, stderr: full });
+      expect([args, ended.code]).toEqual([args, code]);
     }
     closeSync(full);
   });

@@ -38,6 +38,8 @@ export interface CallOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A descriptor to write to, where the output is not to be read here. */
   readonly stdout?: number;
+  /** The same for what is said to people. */
+  readonly stderr?: number;
   /** Another copy of the program. */
   readonly program?: string;
 }
@@ -106,8 +108,9 @@ export class Place {
 
   /** Starts a call. */
   start(args: readonly string[], options: CallOptions = {}): Running {
-    const { cwd = this.workspace, stdin, stdout = "pipe", env, program = this.program } = options;
-    const stdio: StdioOptions = ["pipe", stdout, "pipe"];
+    const { cwd = this.workspace, stdin, stdout = "pipe", stderr = "pipe", env } = options;
+    const { program = this.program } = options;
+    const stdio: StdioOptions = ["pipe", stdout, stderr];
     const child = spawn(process.execPath, [program, ...args], { cwd, env: this.env(env), stdio });
     this.#running.add(child);
     child.stdin?.on("error", () => undefined);

@@ -95,7 +95,7 @@ describe("what cannot be understood ends with exit code 2, says what, and starts
     [
       "a cassette that is not there",
       ["run", "--task", "x", "--model", "cassette:no.yaml"],
-      /no\.yaml cannot be read: ENOENT/,
+      /no\.yaml does not exist/,
     ],
     [
       "a bad cassette, with all that is wrong and where",

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isHoldfastError } from "../../src/model/errors.ts";
+import type { Fact } from "../../src/model/facts.ts";
 import { compare, goOn } from "../store/go-on.ts";
 import type { Effect, Fault } from "./memory-disk.ts";
 import type { Actor } from "../store/actor.ts";
@@ -237,6 +238,26 @@ describe("a sync that fails for lines of somebody else", () => {
       await goOn(again);
       await goOnAfterPowerCut(again);
       await compare(again, actor.session);
+    },
+  );
+});
+
+describe("a line that cannot be seen any more after its sync", () => {
+  test.each(["statFile", "stat", "read"] as const)(
+    "(%s fails) ends the writer, and the next one finds it once",
+    async (verb) => {
+      const { world, actor, log } = await heldSession();
+      const renamed: Fact[] = [{ kind: "session.changed", title: "a new one" }];
+      world.disk.fault = when(once(after(world, syncOf(log), (effect) => effect.verb === verb)));
+      const size = world.disk.peek(log)?.length ?? 0;
+      expect(await codeOf(actor.held.append(renamed))).toBe("io_error");
+      world.disk.fault = undefined;
+      expect(world.disk.peek(log)?.length).toBeGreaterThan(size);
+      // Another append would repeat it for whoever believes that it failed.
+      const end = world.disk.peek(log)?.length;
+      expect(await codeOf(actor.held.append(renamed))).toBe("io_error");
+      expect(world.disk.peek(log)?.length).toBe(end);
+      await goOn(world.killed());
     },
   );
 });

@@ -73,4 +73,4 @@ test("a run survives a kill and a power cut at each of its effects, and at those
     await exam(crash);
   }
   expect(failures.slice(0, 10)).toEqual([]);
-});
+}, 300_000);

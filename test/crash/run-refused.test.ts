@@ -63,9 +63,9 @@ async function goOn(world: EngineWorld): Promise<string | undefined> {
       if (ending === "completed") return session;
       if (ending === "input_required") await sayWhatIsSo(world, session);
       if (ending !== "idle") continue;
-      const { state } = await examine(world.engine(), session);
-      if (state.runs.size > 0) return session;
-      await resume(world.engine(), { ...request, task: "Do it." }, world.observer());
+      // A session is never there without its task, so what is idle has done it.
+      expect((await examine(world.engine(), session)).state.runs.size).toBe(1);
+      return session;
     } catch (error) {
       // Bytes that could not be taken back: only writing the file anew helps, or another boot.
       if (!isHoldfastError(error, "durability_unknown")) throw error;
@@ -94,14 +94,24 @@ async function expectTruth(world: EngineWorld, session: string): Promise<void> {
   }
 }
 
+/** Nobody is asked what only could not be looked into for want of space: a new file between its names aside. */
+async function expectNoNewDoubt(world: EngineWorld, session: string): Promise<void> {
+  const examined = await examine(world.engine(), session);
+  for (const { operation } of factsOf(examined, "op.unknown")) {
+    expect(examined.state.operations.get(operation)).toMatchObject({ evidence: { method: "create" } });
+  }
+}
+
 /** Of how many deaths one is followed by a recovery that the disk refuses something, at each of its effects. */
-const sample = 30;
+const sample = 4;
 
 test("a recovery that the disk refuses something comes to the same end when it is repeated", async () => {
   const start = newWorld();
   const deaths: EngineWorld[] = [];
   start.disk.gate = (effect) => {
-    if (changesDisk(effect)) deaths.push(start.killed());
+    // In the midst of what the tools do, where there is most to find out.
+    const isAmidst = effect.path.startsWith("/work") || effect.path.includes("/trash");
+    if (changesDisk(effect) && isAmidst) deaths.push(start.killed());
     return undefined;
   };
   await begin(start);
@@ -121,7 +131,9 @@ test("a recovery that the disk refuses something comes to the same end when it i
         });
         const after = world.killed();
         const session = await goOn(after);
-        if (session !== undefined) await expectTruth(after, session);
+        if (session === undefined) continue;
+        await expectTruth(after, session);
+        if (code !== "EIO") await expectNoNewDoubt(after, session);
       } catch (error) {
         failures.push(`${code} at ${at} ${JSON.stringify(world.disk.effects[at])}: ${String(error)}`);
       }
@@ -165,4 +177,4 @@ test("a disk that refuses something, once or from then on, costs nothing that wa
   }
   expect(Object.keys(endings).toSorted()).toEqual(["disk_full", "durability_unknown", "io_error", "none"]);
   expect(failures.slice(0, 12)).toEqual([]);
-});
+}, 300_000);

@@ -78,7 +78,31 @@ export const workingScenarios: readonly Scenario[] = [
     },
     again: async (world) => void (await world.actors.get("one")?.admit("once more", sessionOf(world))),
   },
+  {
+    name: "admitting behind somebody who died before his sync",
+    prepare: newSession,
+    act: async (world) => {
+      const actor = world.actor("holder");
+      await actor.hold(sessionOf(world));
+      await actor.admit("one");
+      await writeWithoutSync(world, "of somebody dead");
+      await actor.admit("two");
+    },
+  },
 ];
+
+/** Writes a delivery as a sender does who dies between his write and his sync. */
+async function writeWithoutSync(world: World, text: string): Promise<void> {
+  const session = sessionOf(world);
+  world.oracle.queue(session).tried.add(text);
+  const twin = world.killed();
+  await twin.actor("sender").admit(text, session);
+  const path = pathOf(world, "queue.jsonl");
+  const before = world.disk.peek(path)?.length ?? 0;
+  const file = await world.disk.open(path, "append");
+  await file.write((twin.disk.peek(path) ?? new Uint8Array()).subarray(before));
+  await file.close();
+}
 
 /** A session that died while its log and its queue were being written, so that both end in a piece of a line. */
 async function tornSession(world: World): Promise<void> {

@@ -110,7 +110,8 @@ export class Home {
   }
 
   end(): void {
-    rmSync(this.folder, { recursive: true, force: true });
+    // What was killed may still be dying.
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   }
 
   #supervisor(): { file: string; args: string[] } {

@@ -95,7 +95,6 @@ describe.each(Object.keys(wires) as Wire[])("over %s", (wire) => {
     expect(report.ending).toBe("completed");
     const examined = await scene.examine();
     const [first, second] = scene.asked();
-    expect(first?.body).toMatchObject({});
     const sent = JSON.stringify(second?.body);
     const hasProof = wire !== "openai-compatible";
     expect(sent.includes(JSON.stringify(signature).slice(1, -1))).toBe(hasProof);
@@ -144,9 +143,7 @@ describe("a provider that fails", () => {
     expect(first.ending).toBe("suspended");
     expect(scene.asked()).toHaveLength(5);
     const suspended = factsOf(await scene.examine(), "run.suspended");
-    expect(suspended).toMatchObject(
-      [{ reason: "provider", message: /HTTP 500/ }].map(() => ({ reason: "provider" })),
-    );
+    expect(suspended).toMatchObject([{ reason: "provider" }]);
     expect(suspended[0]?.message).toMatch(/HTTP 500/);
     expect((await scene.resume({ text: "Back." })).ending).toBe("completed");
     const examined = await scene.examine();

@@ -180,6 +180,38 @@ describe("a message that was admitted", () => {
     ]);
   });
 
+  test("by a resume that died is not run twice when that resume is repeated, wherever it died", async () => {
+    const start = newWorld({ text: "1" }, { text: "2" }, { text: "3" });
+    await begin(start);
+    const long = `Second. ${"long ".repeat(9000)}`;
+    for (const task of ["Second.", long]) {
+      const deaths: EngineWorld[] = [];
+      const alive = start.killed();
+      alive.disk.gate = (effect) => {
+        if (changesDisk(effect)) deaths.push(alive.killed());
+        return undefined;
+      };
+      await goOn(alive, { task });
+      alive.disk.gate = undefined;
+      let repeated = 0;
+      for (const world of deaths) {
+        const { state } = await examineWorld(world.killed());
+        const runs = [...state.runs.values()];
+        // Once it is over, the same words are a new task.
+        if (runs.length > 1 && runs.at(-1)?.at === "completed") continue;
+        await goOn(world, { task });
+        repeated++;
+        const examined = await examineWorld(world);
+        expect(examined.state.runs.size).toBe(2);
+        expect([...examined.queue.deliveries.values()].map((one) => one.at)).toEqual([
+          "acknowledged",
+          "acknowledged",
+        ]);
+      }
+      expect(repeated).toBeGreaterThan(10);
+    }
+  });
+
   test("is run by one process: of many that resume at once the others find it busy, or nothing to do", async () => {
     const world = newWorld({ text: "1" }, { text: "2" });
     await begin(world);

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { resume, runTask } from "../../src/engine/index.ts";
@@ -50,7 +50,7 @@ describe("a resume that may not go on", () => {
   test("since its workspace is gone says so, makes none, and changes no byte; put back, it goes on", async () => {
     const { home, selector } = await suspended();
     const before = bytesOf(home);
-    rmSync(home.workspace, { recursive: true });
+    renameSync(home.workspace, `${home.workspace}.away`);
     const request = { selector, acceptRollback: false };
     for (const plant of [() => undefined, () => writeFileSync(home.workspace, "a file")]) {
       plant();
@@ -61,7 +61,7 @@ describe("a resume that may not go on", () => {
     }
     expect(await home.resume()).toMatchObject({ code: 6 });
     rmSync(home.workspace);
-    mkdirSync(home.workspace);
+    renameSync(`${home.workspace}.away`, home.workspace);
     expect((await resume(home.engine(), request, silent)).ending).toBe("completed");
   });
 

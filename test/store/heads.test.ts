@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import type { Effect } from "../crash/memory-disk.ts";
+import { inOrder } from "../crash/in-order.ts";
 import { stateDirectory, World } from "../crash/world.ts";
 import { isHoldfastError } from "../../src/model/errors.ts";
 import { goOn } from "./go-on.ts";
@@ -51,24 +51,6 @@ describe("a head that says nothing", () => {
 });
 
 describe("a full disk on which the holder's line and somebody's delivery fail at once", () => {
-  /** Lets the effects of two processes happen in the order that `choices` says. */
-  function inOrder(world: World, choices: readonly number[]): () => void {
-    const waiting: { process: string; go: () => void }[] = [];
-    let next = 0;
-    world.disk.gate = ({ process }: Effect) =>
-      new Promise<void>((resolve) => waiting.push({ process, go: resolve }));
-    let timer = setImmediate(function step() {
-      const choice = choices[next++ % choices.length] ?? 0;
-      waiting.splice(choice % Math.max(1, waiting.length), 1)[0]?.go();
-      timer = setImmediate(step);
-    });
-    return () => {
-      clearImmediate(timer);
-      world.disk.gate = undefined;
-      waiting.forEach(({ go }) => go());
-    };
-  }
-
   test("leaves no note behind that would close the session, in whatever order the two go", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(1), { minLength: 40, maxLength: 80 }), async (choices) => {
@@ -80,12 +62,9 @@ describe("a full disk on which the holder's line and somebody's delivery fail at
         await sender.admit("before", session);
         world.disk.fault = ({ verb, path, bytes }) =>
           verb === "write" && path.endsWith(".jsonl") ? { short: (bytes ?? 0) >> 1 } : undefined;
-        const stop = inOrder(world, choices);
-        const codes = await Promise.all([
-          codeOf(holder.say("one")),
-          codeOf(sender.admit("waiting", session)),
-        ]);
-        stop();
+        const codes = await inOrder(world, choices, () =>
+          Promise.all([codeOf(holder.say("one")), codeOf(sender.admit("waiting", session))]),
+        );
         world.disk.fault = undefined;
         expect(codes).toEqual(["disk_full", "disk_full"]);
         const head = Buffer.from(world.disk.peek(`${stateDirectory}/sessions/${session}/head`) ?? "");

@@ -149,6 +149,22 @@ describe("two processes", () => {
   });
 });
 
+test("a holder whose lease was taken from it finds out by the lock file alone, before it writes", async () => {
+  const stage = newStage();
+  const holder = stage.actor("holder");
+  const session = await holder.create();
+  await holder.hold();
+  await holder.say("one");
+  const lease = stage.path(session, "lease");
+  copyFileSync(lease, `${lease}.new`);
+  renameSync(`${lease}.new`, lease);
+  const before = readFileSync(stage.path(session, "log.jsonl"));
+  expect(await refusal(holder.say("two"))).toMatchObject({ code: "fenced" });
+  expect(readFileSync(stage.path(session, "log.jsonl"))).toEqual(before);
+  await holder.abandon();
+  await compare(stage, session);
+});
+
 describe("a process that is killed", () => {
   test("at any effect of its work loses nothing that it was told of, and needs nobody to go on", async () => {
     const stage = newStage();

@@ -13,6 +13,12 @@ export { parseCassette } from "./models/cassette.ts";
 export { parseModelChoice, requireKey } from "./models/choice.ts";
 export type { Environment } from "./models/choice.ts";
 
+/** The values of all variables that may hold a key: known secrets, which nothing may store or show. */
+export function secretsOf(environment: Environment): string[] {
+  // A key is used without the blanks around it, and then stands so in what comes back.
+  return keyNames.map((name) => environment[name]?.trim() ?? "").filter((value) => value !== "");
+}
+
 /** What the built-in agent is opened with. */
 export interface BuiltinAgentOptions {
   readonly host: Host;
@@ -28,7 +34,7 @@ export interface BuiltinAgentOptions {
 /** Opens the built-in agent: a model and the tools that it may use. Sends nothing yet. Throws `usage`. */
 export function openBuiltinAgent(options: BuiltinAgentOptions): Agent {
   const { host, model: choice, environment, passEnv, supervisorProgram, capabilities, cassette } = options;
-  const secrets = keyNames.flatMap((name) => environment[name] ?? []).filter((value) => value !== "");
+  const secrets = secretsOf(environment);
   const redactor = makeRedactor(secrets);
   const redact = (text: string) => redactor.text(text);
   const model = openModel({ choice, environment, host, redact, ...(cassette !== undefined && { cassette }) });

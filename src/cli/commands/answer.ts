@@ -7,12 +7,12 @@ import type { Screen } from "../screen.ts";
 export async function answer(
   call: Pick<Call<LightOutside>, "outside" | "form" | "kind">,
   data: unknown,
-  forPeople: () => Screen,
+  forPeople: () => Screen | Promise<Screen>,
 ): Promise<number> {
   if (call.form === "json") {
     await call.outside.stdout.write(`${JSON.stringify(documentOf(call.kind, { data }))}\n`);
   } else {
-    await forPeople().flushed();
+    await (await forPeople()).flushed();
   }
   return 0;
 }

@@ -7,7 +7,7 @@ export interface PolicyArguments {
 }
 
 /** The policy that flags mean; undefined where none was given, so that a recorded one holds. */
-export function policyOf(flags: PolicyArguments): PolicyFlags | undefined {
+export function policyFlagsOf(flags: PolicyArguments): PolicyFlags | undefined {
   const { allowShell, passEnv } = flags;
   if (allowShell === undefined && passEnv === undefined) return undefined;
   return {

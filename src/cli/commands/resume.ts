@@ -3,12 +3,12 @@ import type { EngineContext } from "../../engine/index.ts";
 import { isHoldfastError } from "../../model/errors.ts";
 import type { OperationView } from "../../model/views.ts";
 import type { Call } from "../call.ts";
-import { openEngine } from "../call.ts";
+import { engineOf } from "../call.ts";
 import type { TaskFlags } from "../task-source.ts";
 import { readTask } from "../task-source.ts";
 import { doWork } from "../work.ts";
 import type { PolicyArguments } from "./policy.ts";
-import { policyOf } from "./policy.ts";
+import { policyFlagsOf } from "./policy.ts";
 
 /** The flags of `resume`. */
 export interface ResumeFlags extends TaskFlags, PolicyArguments {
@@ -18,8 +18,8 @@ export interface ResumeFlags extends TaskFlags, PolicyArguments {
 /** `holdfast resume`: goes on with a session, from what is on disk. */
 export async function resume(call: Call, selector: string, flags: ResumeFlags): Promise<number> {
   const task = await readTask(call.outside, flags);
-  const policy = policyOf(flags);
-  const context = openEngine(call);
+  const policy = policyFlagsOf(flags);
+  const context = engineOf(call);
   const request = {
     selector,
     acceptRollback: flags.acceptRollback === true,
@@ -29,7 +29,8 @@ export async function resume(call: Call, selector: string, flags: ResumeFlags): 
   return await doWork(call, context, {
     session: selector,
     earlier: call.form === "text" ? await earlierOperations(context, selector) : [],
-    start: (observer) => resumeSession(context, request, observer),
+    ...(task !== undefined && { task }),
+    start: ({ observer, stopping }) => resumeSession(context, { ...request, ...stopping }, observer),
   });
 }
 

@@ -2,7 +2,7 @@ import type { Resolution } from "../../engine/index.ts";
 import { resolveOperation } from "../../engine/index.ts";
 import { HoldfastError } from "../../model/errors.ts";
 import type { Call } from "../call.ts";
-import { openEngine, screenOf } from "../call.ts";
+import { engineOf, screenOf } from "../call.ts";
 import { unknownLines } from "../progress/summary.ts";
 import { answer } from "./answer.ts";
 
@@ -22,13 +22,13 @@ export async function runResolve(
   flags: ResolveFlags,
 ): Promise<number> {
   const resolution: Resolution = { ...place, ...saidBy(flags) };
-  const view = await resolveOperation(openEngine(call), resolution);
+  const view = await resolveOperation(engineOf(call), resolution);
   return await answer(call, view, () => {
     const screen = screenOf(call);
     const { outcome } = resolution;
     const what = outcome === "not_executed" ? "did not happen" : outcome === "error" ? "failed" : "happened";
     screen.line(["good", "recorded  "], `${place.operation} ${what}`);
-    const open = unknownLines(view, call.program);
+    const open = unknownLines(view, { program: call.program, columns: screen.columns });
     for (const line of open) screen.line(...line);
     if (open.length === 0) screen.line(["dim", "next      "], `${call.program} resume ${view.session}`);
     return screen;

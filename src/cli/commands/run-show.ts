@@ -1,7 +1,9 @@
+import type { EngineContext, ReadSession } from "../../engine/index.ts";
 import { findRun, readSession } from "../../engine/index.ts";
+import type { BlobRef } from "../../model/values.ts";
 import type { OperationView, RunView } from "../../model/views.ts";
 import type { Call } from "../call.ts";
-import { openEngine, screenOf } from "../call.ts";
+import { engineOf, screenOf } from "../call.ts";
 import { statusSpan, unknownLines } from "../progress/summary.ts";
 import type { CallState } from "../progress/tool-line.ts";
 import { markOf, summariseArgs } from "../progress/tool-line.ts";
@@ -10,22 +12,49 @@ import type { Cell } from "../table.ts";
 import { writeTable } from "../table.ts";
 import { oneLine } from "../text/clean.ts";
 import { treeLines } from "../text/tree.ts";
-import { formatBytes, formatDuration, formatTime, formatUsage } from "../text/units.ts";
+import { formatDuration, formatTime, formatUsage } from "../text/units.ts";
 import { answer } from "./answer.ts";
+import { readPayloads } from "./payloads.ts";
 import { writeFields, writeIndented } from "./fields.ts";
 
 /** `holdfast run show`: one run with its operations, and what a person must know to resolve those that are unknown. */
 export async function runShow(call: Call, selector: string, run: string | undefined): Promise<number> {
-  const read = await readSession(openEngine(call), selector);
-  const view = findRun(read, run);
-  return await answer(call, view, () => {
+  const context = engineOf(call);
+  const read = await readSession(context, selector);
+  const named = findRun(read, run);
+  return await answer(call, named, async () => {
+    const view = await withPayloads(context, read, named);
     const screen = screenOf(call);
     writeRun(screen, view);
     if (view.operations.length > 0) writeOperations(screen, view);
     writeEvidence(screen, view);
-    for (const line of unknownLines(view, call.program)) screen.line(...line);
+    for (const line of unknownLines(view, { program: call.program, columns: screen.columns }))
+      screen.line(...line);
     return screen;
   });
+}
+
+/** The view with the texts in it that it names as blobs, as far as a page for people shows them. */
+async function withPayloads(context: EngineContext, read: ReadSession, view: RunView): Promise<RunView> {
+  const args = new Map<string, BlobRef>();
+  for (const part of read.state.messages.flatMap(({ message }) => message.parts)) {
+    if (part.type === "tool_call" && part.argsBlob !== undefined) args.set(part.operation, part.argsBlob);
+  }
+  const outputs = view.operations.filter(({ resolution }) => resolution !== undefined);
+  const blobs = [...args.values(), ...outputs.map(({ outputBlob }) => outputBlob)];
+  const payloads = await readPayloads(context, view.session, blobs);
+  const operations = view.operations.map((operation): OperationView => {
+    const blob = args.get(operation.id);
+    const shown = blob === undefined ? undefined : payloads.value(blob);
+    const { resolution, outputBlob } = operation;
+    const isShown = resolution !== undefined && outputBlob !== undefined;
+    return {
+      ...operation,
+      ...(shown !== undefined && { args: shown }),
+      ...(isShown && { output: payloads.text(outputBlob) }),
+    };
+  });
+  return { ...view, operations };
 }
 
 function writeRun(screen: Screen, view: RunView): void {
@@ -79,7 +108,7 @@ function rowOf(operation: OperationView): Cell[] {
 /** All that was found about what cannot be known, and what people said about what could not be. */
 function writeEvidence(screen: Screen, view: RunView): void {
   for (const operation of view.operations) {
-    const { id, state, evidence, resolution, outputBlob } = operation;
+    const { id, state, evidence, resolution, output = "" } = operation;
     if (state === "unknown" && evidence !== undefined) {
       screen.line();
       screen.line(`What was found of ${id}:`);
@@ -89,8 +118,6 @@ function writeEvidence(screen: Screen, view: RunView): void {
     const why = resolution.evidence === undefined ? "" : `: ${oneLine(resolution.evidence)}`;
     screen.line();
     screen.line(`${id} was resolved by ${oneLine(resolution.by)} at ${formatTime(resolution.at)}${why}`);
-    const output =
-      operation.output ?? (outputBlob === undefined ? "" : `(${formatBytes(outputBlob.bytes)} of output)`);
     if (output !== "") writeIndented(screen, output);
   }
 }

@@ -2,12 +2,12 @@ import { resolve } from "node:path";
 import type { TaskRequest } from "../../engine/index.ts";
 import { runTask } from "../../engine/index.ts";
 import type { Call } from "../call.ts";
-import { openEngine } from "../call.ts";
+import { engineOf } from "../call.ts";
 import type { TaskFlags } from "../task-source.ts";
 import { requireTask } from "../task-source.ts";
 import { doWork } from "../work.ts";
 import type { PolicyArguments } from "./policy.ts";
-import { policyOf } from "./policy.ts";
+import { policyFlagsOf } from "./policy.ts";
 
 /** The flags of `run`. */
 export interface RunFlags extends TaskFlags, PolicyArguments {
@@ -26,12 +26,12 @@ export async function run(call: Call, flags: RunFlags): Promise<number> {
     workspace: resolve(outside.currentDirectory, workspace),
     agent,
     task,
-    policy: policyOf(flags) ?? {},
+    policy: policyFlagsOf(flags) ?? {},
     ...(model !== undefined && { model }),
     ...(title !== undefined && { title }),
   };
-  const context = openEngine(call);
+  const context = engineOf(call);
   return await doWork(call, context, {
-    start: (observer, begun) => runTask(context, request, observer, begun),
+    start: ({ observer, stopping, begun }) => runTask(context, { ...request, ...stopping }, observer, begun),
   });
 }

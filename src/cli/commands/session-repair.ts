@@ -1,12 +1,12 @@
 import { repairSession } from "../../engine/index.ts";
 import type { Call } from "../call.ts";
-import { openEngine, screenOf } from "../call.ts";
+import { engineOf, screenOf } from "../call.ts";
 import { formatBytes } from "../text/units.ts";
 import { answer } from "./answer.ts";
 
 /** `holdfast session repair`: mends what can be proven, and says what was done and where the original bytes are. */
 export async function sessionRepair(call: Call, selector: string): Promise<number> {
-  const report = await repairSession(openEngine(call), selector);
+  const report = await repairSession(engineOf(call), selector);
   return await answer(call, report, () => {
     const screen = screenOf(call);
     for (const { file, repaired } of report.files) {

@@ -1,20 +1,25 @@
 import type { MessageView, SessionView } from "../../engine/index.ts";
 import { readSession, viewSession } from "../../engine/index.ts";
 import type { Part } from "../../model/facts.ts";
+import type { BlobRef } from "../../model/values.ts";
 import type { Call } from "../call.ts";
-import { openEngine, screenOf } from "../call.ts";
+import { engineOf, screenOf } from "../call.ts";
 import { markOf, summariseArgs } from "../progress/tool-line.ts";
 import type { Screen, Span, Tone } from "../screen.ts";
 import { oneLine } from "../text/clean.ts";
+import { fitEnd, widthOf } from "../text/width.ts";
 import { formatAge, formatBytes, formatCount, formatTime } from "../text/units.ts";
 import { answer } from "./answer.ts";
+import type { Payloads } from "./payloads.ts";
+import { readPayloads } from "./payloads.ts";
 import { writeFields, writeIndented } from "./fields.ts";
 import { writeRuns } from "./show-runs.ts";
 
 /** `holdfast session show`: what a session is, its runs and how its conversation ends. */
 export async function sessionShow(call: Call, selector: string): Promise<number> {
-  const view = viewSession(await readSession(openEngine(call), selector));
-  return await answer(call, view, () => {
+  const context = engineOf(call);
+  const view = viewSession(await readSession(context, selector));
+  return await answer(call, view, async () => {
     const screen = screenOf(call);
     const now = call.outside.host.clock.now();
     writeHeader(screen, view, now);
@@ -23,7 +28,10 @@ export async function sessionShow(call: Call, selector: string): Promise<number>
       writeRuns(screen, view.runs.slice(0, runsMax), now);
       if (view.runs.length > runsMax) screen.line(["dim", `shown ${runsMax} of ${view.runs.length}`]);
     }
-    writeMessages(screen, view.messages);
+    const shown = view.messages.slice(-messagesMax);
+    const blobs = shown.flatMap(({ parts }) => parts.map((part) => blobOf(part as Part)));
+    const payloads = await readPayloads(context, view.id, blobs);
+    writeMessages(screen, shown, { payloads, count: view.messages.length });
     writeNext(screen, call, view);
     return screen;
   });
@@ -48,7 +56,7 @@ function writeNext(screen: Screen, call: Call, { id, runs, active }: SessionView
 
 function writeHeader(screen: Screen, view: SessionView, now: number): void {
   const { id, title, agent, model, binding, createdAt, updatedAt, damaged, parent } = view;
-  screen.line(["bold", oneLine(title) || "(no title)"]);
+  screen.line(["bold", fitEnd(oneLine(title), screen.columns) || "(no title)"]);
   const branch = binding.branch === undefined ? "" : ` (branch ${binding.branch})`;
   const states = [
     view.active ? "active" : "not active",
@@ -68,15 +76,25 @@ function writeHeader(screen: Screen, view: SessionView, now: number): void {
   writeFields(screen, fields);
 }
 
-function writeMessages(screen: Screen, messages: readonly MessageView[]): void {
-  const shown = messages.slice(-messagesMax);
+/** What of a part stands beside the log and is text. */
+function blobOf(part: Part): BlobRef | undefined {
+  if (part.type === "tool_call") return part.argsBlob;
+  if (part.type === "tool_result") return part.outputBlob;
+  return part.type === "image" ? undefined : part.blob;
+}
+
+function writeMessages(
+  screen: Screen,
+  shown: readonly MessageView[],
+  { payloads, count }: { readonly payloads: Payloads; readonly count: number },
+): void {
   screen.line();
-  if (messages.length > shown.length) {
-    screen.line(["dim", `the last ${shown.length} of ${formatCount(messages.length, "message")}`]);
+  if (count > shown.length) {
+    screen.line(["dim", `the last ${shown.length} of ${formatCount(count, "message")}`]);
   }
   for (const message of shown) {
     screen.line([toneOf(message.role), message.role], ["dim", `  ${formatTime(message.at)}  ${message.id}`]);
-    for (const part of message.parts) writePart(screen, part as Part);
+    for (const part of message.parts) writePart(screen, part as Part, payloads);
   }
 }
 
@@ -84,26 +102,34 @@ function toneOf(role: string): Tone {
   return role === "user" ? "accent" : "bold";
 }
 
-function writePart(screen: Screen, part: Part): void {
+function writePart(screen: Screen, part: Part, payloads: Payloads): void {
+  const textOf = (blob: BlobRef | undefined) => (blob === undefined ? "" : payloads.text(blob));
   switch (part.type) {
     case "tool_call":
-      screen.line(`  → ${oneLine(part.tool)} ${summariseArgs(part.args)}`, ["dim", `  ${part.operation}`]);
+      writeCall(screen, part, payloads);
       return;
     case "tool_result":
       screen.line("  ", markOf(part.outcome), ["dim", `  ${part.operation}`]);
-      writeIndented(screen, part.output ?? sizeOf(part.outputBlob));
+      writeIndented(screen, part.output ?? textOf(part.outputBlob));
       return;
     case "image":
       screen.line(["dim", `  (a picture, ${oneLine(part.mediaType)}, ${formatBytes(part.blob.bytes)})`]);
       return;
     case "text":
-      writeIndented(screen, part.text ?? sizeOf(part.blob), "  ");
+      writeIndented(screen, part.text ?? textOf(part.blob), "  ");
       return;
     default:
-      screen.line(["dim", `  (${part.type}) `], ["dim", oneLine(part.text ?? sizeOf(part.blob))]);
+      writeOther(screen, part.type, oneLine(part.text ?? textOf(part.blob)));
   }
 }
 
-function sizeOf(blob: { readonly bytes: number } | undefined): string {
-  return blob === undefined ? "" : `(${formatBytes(blob.bytes)} of text)`;
+function writeCall(screen: Screen, part: Extract<Part, { type: "tool_call" }>, payloads: Payloads): void {
+  const args = part.args ?? (part.argsBlob === undefined ? undefined : payloads.value(part.argsBlob));
+  const operation = `  ${part.operation}`;
+  const words = `  → ${oneLine(part.tool)} ${summariseArgs(args)}`;
+  screen.line(fitEnd(words, screen.columns - widthOf(operation)), ["dim", operation]);
+}
+
+function writeOther(screen: Screen, type: string, text: string): void {
+  screen.line(["dim", fitEnd(`  (${type}) ${text}`, screen.columns)]);
 }

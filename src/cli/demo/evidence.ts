@@ -31,7 +31,7 @@ export interface ProvenOperation {
   readonly hasEffect: boolean;
   /** Workers that died between its start and its known end. */
   readonly deaths: number;
-  /** Where there were any: how recovery found out what had happened. */
+  /** Where there were any: how recovery found out what had happened, as it recorded it. */
   readonly proof: string | undefined;
 }
 
@@ -68,6 +68,7 @@ export async function gatherEvidence(
     checkKills(attempts, operations),
     checkRun(run),
     checkOutcomes(run),
+    checkProofs(operations),
     checkWitness(operations, witness),
     {
       claim: "the files are what the task asked for, no change made twice",
@@ -112,6 +113,17 @@ function checkOutcomes({ operations }: RunView): Check {
   };
 }
 
+/** What was found out after a death must say what proves it; a guess would be told as loudly. */
+function checkProofs(operations: readonly ProvenOperation[]): Check {
+  const found = operations.filter(({ hasEffect, deaths }) => hasEffect && deaths > 0);
+  const unproven = found.filter(({ proof }) => proof === undefined);
+  return {
+    claim: `the log names the proof of each of ${found.length} ends that were found after a death`,
+    holds: unproven.length === 0,
+    found: unproven.map(({ id, tool }) => `${tool} ${id} has none`).join(", "),
+  };
+}
+
 /** The witness knows nothing of the log: it counts what really ran. */
 function checkWitness(operations: readonly ProvenOperation[], witness: Evidence["witness"]): Check {
   const ran = effectsOf(operations).filter(({ tool }) => tool === "exec");
@@ -143,7 +155,8 @@ interface Trace {
   replacedBy?: string;
 }
 
-function proveOperations(commits: readonly Commit[], run: RunView): ProvenOperation[] {
+/** The operations of a run with how each end came to be known, from the log alone; a replacement behind what it replaces. */
+export function proveOperations(commits: readonly Commit[], run: RunView): ProvenOperation[] {
   const traces = traceOperations(commits);
   const replacements = new Set([...traces.values()].map(({ replacedBy }) => replacedBy));
   const proven = new Map(
@@ -151,7 +164,7 @@ function proveOperations(commits: readonly Commit[], run: RunView): ProvenOperat
       const trace = traces.get(id) ?? {};
       const { startedEpoch = 0, knownEpoch = startedEpoch } = trace;
       const deaths = knownEpoch - startedEpoch;
-      const proof = deaths > 0 ? proofOf(tool, outcome, trace) : undefined;
+      const proof = deaths > 0 ? proofOf(outcome, trace) : undefined;
       const [subject, hasEffect] = [subjectOf(args), effect !== "pure"];
       return [id, { id, tool, subject, outcome: outcome ?? state, hasEffect, deaths, proof }];
     }),
@@ -189,19 +202,41 @@ function traceOperations(commits: readonly Commit[]): Map<string, Trace> {
   return traces;
 }
 
-/** How it was proven, in words. */
-function proofOf(tool: string, outcome: string | undefined, trace: Trace): string {
+/** What a proof that is recorded says, in words. */
+const proofs: Readonly<Record<string, string>> = {
+  status: "its supervisor recorded its end",
+  void: "its start was never claimed, and is void now",
+  staged_file_present: "its file still lay staged",
+  identity: "the file is the one that was staged",
+  content: "the file holds what was to be written",
+  target_present: "the file is still there",
+  target_absent: "the file is not there",
+  trash: "what it removed is in the trash",
+};
+
+/** How it was proven, as the end's own details say; undefined where they say nothing. */
+function proofOf(outcome: string | undefined, trace: Trace): string | undefined {
+  const name = proofIn(trace.details);
+  if (name === undefined) return undefined;
+  const words = proofs[name] ?? name;
   if (outcome === "not_executed") {
     const again = trace.replacedBy === undefined ? "" : `; ${shortId(trace.replacedBy)} did it`;
-    return `NOT EXECUTED: ${tool === "exec" ? "its start was never claimed" : "its file still lay staged"}${again}`;
+    return `NOT EXECUTED: ${words}${again}`;
   }
-  if (tool === "exec") {
-    const { endedAt = 0, resumedAt = 0 } = trace;
-    const when = endedAt < resumedAt ? "it had ended meanwhile" : "it still ran";
-    return `ADOPTED: ${when}; its supervisor recorded its end`;
-  }
-  const by = tool === "delete" ? "what it removed is in the trash" : "the file is the one that was staged";
-  return `EXECUTED: ${by}`;
+  if (name !== "status") return `EXECUTED: ${words}`;
+  const { endedAt = 0, resumedAt = 0 } = trace;
+  return `ADOPTED: ${endedAt < resumedAt ? "it had ended meanwhile" : "it still ran"}; ${words}`;
+}
+
+/** What the agent recorded: the status of a command, the kind of the claim on it, or what was found of a file. */
+function proofIn(details: Json | undefined): string | undefined {
+  if (!isRecord(details)) return undefined;
+  const { proof, claim, proven_by: by } = details;
+  return [proof, isRecord(claim) ? claim["kind"] : undefined, by].find((name) => typeof name === "string");
+}
+
+function isRecord(value: Json | undefined): value is Record<string, Json> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The end of an id, which tells ids of one moment apart. */
@@ -210,7 +245,7 @@ export function shortId(id: string): string {
 }
 
 function subjectOf(args: Json): string {
-  if (typeof args !== "object" || args === null || Array.isArray(args)) return "";
+  if (!isRecord(args)) return "";
   const subject = args["command"] ?? args["path"] ?? args["pattern"];
   return typeof subject === "string" ? subject : "";
 }

@@ -1,6 +1,9 @@
 import type { Observer, WorkReport } from "../../engine/index.ts";
 import type { RunView } from "../../model/views.ts";
 
+/** Characters of output that may wait for its reader; behind more than these the work waits too. */
+export const durableWaitsMax = 1024 * 1024;
+
 /** Who tells people or programs what happens while a session is worked on. */
 export interface ProgressOutput {
   readonly observer: Observer;

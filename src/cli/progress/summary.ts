@@ -2,6 +2,7 @@ import type { OperationView, RunStatus, RunView } from "../../model/views.ts";
 import type { Span, Tone } from "../screen.ts";
 import { oneLine } from "../text/clean.ts";
 import { formatCount, formatDuration, formatTime, formatUsage } from "../text/units.ts";
+import { wrapText } from "../text/wrap.ts";
 import { resolveCommands } from "./resolve-commands.ts";
 import { markOf, summariseArgs } from "./tool-line.ts";
 
@@ -18,6 +19,8 @@ const tones: Record<RunStatus, Tone> = {
   canceled: "warn",
 };
 
+const labelColumns = 11;
+
 /** How a status is called. */
 export function nameOfStatus(status: RunStatus): string {
   return status === "input_required" ? "input required" : status;
@@ -31,40 +34,47 @@ export function statusSpan(status: RunStatus): Span {
 /** The lines of the summary. `tookMs`: how long this process worked on it. */
 export function summaryLines(
   run: RunView,
-  options: { readonly program: string; readonly tookMs: number },
+  options: { readonly program: string; readonly tookMs: number; readonly columns: number },
 ): (readonly Span[])[] {
-  const { program, tookMs } = options;
+  const { program, tookMs, columns } = options;
   const { status, turns, operations, usage, session, error } = run;
   const failed = operations.filter((operation) => operation.outcome === "error").length;
   const tools = formatCount(operations.length, "tool call") + (failed === 0 ? "" : ` (${failed} failed)`);
   const counts = [formatCount(turns, "turn"), tools, formatDuration(tookMs)].join(" · ");
-  const why = status === "completed" || error === undefined ? [] : [label("why", error)];
+  const why = status === "completed" || error === undefined ? [] : wrappedLabel("why", error, columns);
   return [
     [statusSpan(status), ["dim", `  ${counts}`]],
     ...why,
     ...(usage.input === undefined && usage.output === undefined ? [] : [label("tokens", formatUsage(usage))]),
     label("session", session),
-    ...unknownLines(run, program),
+    ...unknownLines(run, { program, columns }),
     label(status === "input_required" ? "then" : "next", nextCommand(run, program)),
   ];
 }
 
 /** The lines about operations whose outcome is unknown: what, since when, why, and the commands that resolve them. */
-export function unknownLines(run: RunView, program: string): (readonly Span[])[] {
+export function unknownLines(
+  run: RunView,
+  options: { readonly program: string; readonly columns: number },
+): (readonly Span[])[] {
   return run.operations
     .filter((one) => one.state === "unknown")
-    .flatMap((one) => aboutUnknown(run, one, program));
+    .flatMap((one) => aboutUnknown(run, one, options));
 }
 
-function aboutUnknown(run: RunView, operation: OperationView, program: string): (readonly Span[])[] {
+function aboutUnknown(
+  run: RunView,
+  operation: OperationView,
+  { program, columns }: { readonly program: string; readonly columns: number },
+): (readonly Span[])[] {
   const { id, tool, args, startedAt, reason } = operation;
   const commands = resolveCommands(program, { session: run.session, run: run.run, id });
   const since = startedAt === undefined ? "" : `, started ${formatTime(startedAt)}`;
   return [
     [],
     [markOf("unknown"), ` it is not known whether this happened${since}:`],
-    ["    ", ["bold", oneLine(tool)], ` ${summariseArgs(args)}`],
-    ...(reason === undefined ? [] : [["    ", ["dim", `why: ${oneLine(reason)}`]] as const]),
+    ...indented(["bold", oneLine(tool)], ` ${summariseArgs(args)}`, columns),
+    ...(reason === undefined ? [] : indented("", ["dim", `why: ${oneLine(reason)}`], columns)),
     ["  Look for yourself. If it happened, say so:"],
     ...commands.happened.map((text) => [`    ${text}`]),
     ["  If it did not:"],
@@ -84,6 +94,23 @@ function nextCommand(run: RunView, program: string): string {
   }
 }
 
+/** Broken between words and never cut: a person is to judge by it. */
+function indented(head: Span, text: Span, columns: number): (readonly Span[])[] {
+  const indent = "    ";
+  const [tone, words] = typeof text === "string" ? (["plain", text] as const) : text;
+  const first = typeof head === "string" ? head : head[1];
+  const lines = wrapText(first + words, columns - indent.length);
+  return lines.map((line, index): readonly Span[] =>
+    index === 0 ? [indent, head, [tone, line.slice(first.length)]] : [indent, [tone, line]],
+  );
+}
+
+function wrappedLabel(name: string, text: string, columns: number): (readonly Span[])[] {
+  return wrapText(oneLine(text), columns - labelColumns).map((line, index) =>
+    label(index === 0 ? name : "", line),
+  );
+}
+
 function label(name: string, text: string): readonly Span[] {
-  return [["dim", `${name.padEnd(11)}`], oneLine(text)];
+  return [["dim", `${name.padEnd(labelColumns)}`], oneLine(text)];
 }

@@ -88,7 +88,7 @@ export class TextStream {
     }
     if (isNew) {
       this.gap(kind);
-      this.#wrap = this.#screen.isTerminal ? new WordWrap(this.#screen.columns) : undefined;
+      this.#wrap = new WordWrap(this.#screen.columns);
     }
     this.#open = kind;
     this.#held = text.slice(body.length);

@@ -9,9 +9,11 @@ import type { Screen, Span } from "../screen.ts";
 import { oneLine } from "../text/clean.ts";
 import { formatDuration } from "../text/units.ts";
 import { fitEnd } from "../text/width.ts";
+import { wrapText } from "../text/wrap.ts";
 import type { LiveLine } from "./live-region.ts";
 import { LiveRegion } from "./live-region.ts";
 import type { ProgressOutput } from "./output.ts";
+import { durableWaitsMax } from "./output.ts";
 import { summaryLines } from "./summary.ts";
 import { TextStream } from "./text-stream.ts";
 import type { CallState } from "./tool-line.ts";
@@ -46,7 +48,10 @@ const troubleLines = 3;
 export class TextProgress implements ProgressOutput {
   readonly needsRun = true;
   readonly observer = {
-    commit: (commit: Commit) => this.#commit(commit),
+    commit: async (commit: Commit) => {
+      this.#commit(commit);
+      await this.#options.screen.room(durableWaitsMax);
+    },
     live: (event: LiveEvent) => this.#live(event),
   };
   readonly #options: TextProgressOptions;
@@ -100,7 +105,7 @@ export class TextProgress implements ProgressOutput {
     if (run === undefined) return;
     const tookMs = clock.monotonicMs() - this.#startedMs;
     this.#text.gap("summary");
-    for (const line of summaryLines(run, { program, tookMs })) screen.line(...line);
+    for (const line of summaryLines(run, { program, tookMs, columns: screen.columns })) screen.line(...line);
   }
 
   flushed(): Promise<void> {
@@ -146,7 +151,7 @@ export class TextProgress implements ProgressOutput {
         this.#wait(`${fact.provider}/${fact.model}`);
         return;
       case "model.failed":
-        this.#note(["warn", `the model did not answer: ${fact.message}`]);
+        this.#note(["warn", this.#wrapped(`the model did not answer: ${oneLine(fact.message)}`)]);
         this.#wait("trying again");
         return;
       case "op.asked":
@@ -226,7 +231,11 @@ export class TextProgress implements ProgressOutput {
   /** The text as far as an indented line takes it. */
   #fit(text: string): string {
     const { screen } = this.#options;
-    return screen.isTerminal ? fitEnd(text, screen.columns - noteIndent.length - 1) : text;
+    return fitEnd(text, screen.columns - noteIndent.length - 1);
+  }
+
+  #wrapped(text: string): string {
+    return wrapText(text, this.#options.screen.columns).join("\n");
   }
 
   #wait(what: string): void {

@@ -49,13 +49,11 @@ export function toolLine(
   screen: { readonly isTerminal: boolean; readonly columns: number },
 ): Span[] {
   const tool = padEnd(fitEnd(oneLine(call.tool), nameColumnsMax), toolColumns);
-  const time = call.time;
-  if (!screen.isTerminal) {
-    return [call.mark, ` ${tool} ${call.summary}`, ["dim", time === "" ? "" : `  ${time}`]];
-  }
+  const time = call.time === "" ? "" : `  ${call.time}`;
   const columns = Math.min(screen.columns - 1, lineColumnsMax);
-  const room = columns - 2 - widthOf(tool) - 1 - (time === "" ? 0 : widthOf(time) + 2);
+  const room = columns - 2 - widthOf(tool) - 1 - widthOf(time);
   const summary = fitEnd(call.summary, Math.max(8, room));
+  if (!screen.isTerminal) return [call.mark, ` ${tool} ${summary}`, ["dim", time]];
   const filled = time === "" ? summary : padEnd(summary, room);
-  return [call.mark, " ", ["bold", tool], ` ${filled}`, ["dim", time === "" ? "" : `  ${time}`]];
+  return [call.mark, " ", ["bold", tool], ` ${filled}`, ["dim", time]];
 }

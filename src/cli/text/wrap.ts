@@ -24,7 +24,10 @@ export class WordWrap {
     let out = "";
     for (const piece of text.match(/\n|[^\S\n]+|\S+/g) ?? []) {
       if (piece === "\n") {
-        out += this.#takeWord() + this.#blank + piece;
+        out += this.#takeWord();
+        // White space behind the last column would take a line of its own.
+        const fits = this.#isCode || this.#width + this.#blank.length <= this.#columns;
+        out += fits ? this.#blank + piece : piece;
         this.#endLine();
       } else if (piece.trim() === "") {
         out += this.#takeWord();

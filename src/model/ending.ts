@@ -1,17 +1,17 @@
-import type { WorkResult } from "../engine/index.ts";
-import type { ErrorCode } from "../model/errors.ts";
-import { errorTable } from "../model/errors.ts";
+import type { ErrorCode } from "./errors.ts";
+import { errorTable } from "./errors.ts";
+import type { RunState } from "./run.ts";
 
 /** What came of the work on a session, as a code of the one table: it gives the exit code and the error of a document. */
 
-/** How work ended, with the reason of a failed or suspended run. */
-export interface Outcome {
-  readonly ending: WorkResult["ending"];
+/** How the work on a session ended, with the reason of a failed or suspended run. `idle`: there was nothing to do. */
+export interface EndOfWork {
+  readonly ending: Exclude<RunState["at"], "queued" | "running"> | "idle";
   readonly reason?: string | undefined;
 }
 
 /** The error's code; undefined where all is well. */
-export function codeOfEnding({ ending, reason }: Outcome): ErrorCode | undefined {
+export function codeOfEnding({ ending, reason }: EndOfWork): ErrorCode | undefined {
   switch (ending) {
     case "completed":
     case "idle":
@@ -29,8 +29,8 @@ export function codeOfEnding({ ending, reason }: Outcome): ErrorCode | undefined
 }
 
 /** The process's exit code. */
-export function exitCodeOfEnding(outcome: Outcome): number {
-  const code = codeOfEnding(outcome);
+export function exitCodeOfEnding(end: EndOfWork): number {
+  const code = codeOfEnding(end);
   return code === undefined ? 0 : errorTable[code].exit;
 }
 
