@@ -108,8 +108,9 @@ export class BackwardWalk {
           break;
         case "head":
           if (this.#held !== undefined) this.#noteVoid(this.#held);
-          // A copy: a Buffer's own slice would be a view of bytes that the next read replaces.
-          this.#held = { ...line, bytes: new Uint8Array(piece.bytes) };
+          // A copy, where there is a next read: a Buffer's own slice would be a view of bytes that it replaces.
+          this.#held =
+            this.#options.whole === undefined ? { ...line, bytes: new Uint8Array(piece.bytes) } : line;
           break;
         case "accepted":
           return this.#release(line);
