@@ -56,7 +56,7 @@ export function reportAttempt(
   if (!isShort) screen.line(["dim", `        … ${leftOut} lines`]);
   for (const line of isShort ? [] : lines.slice(-linesLast)) writeLine(screen, line);
   if (attempt.killed) {
-    screen.line(["bad", "  SIGKILL"], ` while ${left.kill?.during ?? "it ran"}`);
+    screen.line(["bad", "  SIGKILL"], `, sent when ${left.kill?.moment ?? "it ran"}`);
     return;
   }
   const { code, signal } = attempt.exit;

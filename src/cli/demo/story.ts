@@ -131,8 +131,8 @@ export interface WorkerEvent {
 
 /** When a worker is killed. */
 export interface PlannedKill {
-  /** Completes "SIGKILL while …". */
-  readonly during: string;
+  /** Completes "SIGKILL, sent when …": what was on record by then. The log tells how far the worker still got. */
+  readonly moment: string;
   /** True for the event after which it is killed. */
   matches(event: WorkerEvent): boolean;
   /** The how-manieth such event of that worker. */
@@ -146,24 +146,24 @@ const starts = (tool: string) => (event: WorkerEvent) => event.type === "op.star
 /** One for each worker but the last, which may finish. */
 export const kills: readonly PlannedKill[] = [
   {
-    during: "the test command ran; it had written its line to the witness",
+    moment: "the test command had written to the witness, and ran on",
     matches: starts("exec"),
     occurrence: 1,
     witnessLines: 1,
   },
   {
-    during: "recovery waited for that same command: a crash in the recovery",
+    moment: "the recovery waited for that same command",
     matches: (event) => event.type === "live.output" || event.type === "op.known",
     occurrence: 1,
   },
   {
-    during: "the model was in the middle of an answer",
+    moment: "the model was in the middle of an answer",
     matches: (event) => event.type === "live.text",
     occurrence: 6,
   },
-  { during: "the README was being edited", matches: starts("edit"), occurrence: 1 },
+  { moment: "the edit of the README had started", matches: starts("edit"), occurrence: 1 },
   {
-    during: "the release command was being started",
+    moment: "the release command had been told to start",
     matches: (event) => starts("exec")(event) && JSON.stringify(event.args).includes("released"),
     occurrence: 1,
   },
