@@ -119,11 +119,10 @@ export function strictVisitor(rules: FileRules, reader: StrictReader): LineVisit
   };
 }
 
+const counterNames = ["rec", "rev", "msgs", "row"] as const;
+
 function faultOfCounters(found: LineCounters, expected: LineCounters | undefined): string | undefined {
   if (expected === undefined) return "a rewind names a line that is not there";
-  for (const name of ["rec", "rev", "msgs", "row"] as const) {
-    if (found[name] !== expected[name])
-      return `${name} is ${found[name]} where ${expected[name]} was expected`;
-  }
-  return undefined;
+  const wrong = counterNames.find((name) => found[name] !== expected[name]);
+  return wrong && `${wrong} is ${found[wrong]} where ${expected[wrong]} was expected`;
 }

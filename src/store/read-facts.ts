@@ -35,8 +35,9 @@ export function parseFacts(line: Uint8Array, envelope: Envelope): ParsedFacts {
 export function parseLogFacts(line: Uint8Array, envelope: Envelope): ParsedFacts {
   const parsed = parseFacts(line, envelope);
   if ("fault" in parsed) return parsed;
-  const foreign = parsed.facts.find(({ kind }) => queueKinds.has(kind));
-  if (foreign !== undefined) return { fault: `${foreign.kind} stands in a queue only` };
+  for (const { kind } of parsed.facts) {
+    if (queueKinds.has(kind)) return { fault: `${kind} stands in a queue only` };
+  }
   if (envelope.seq !== 0 || parsed.facts[0]?.kind === "session.created") return parsed;
   return { fault: "line 0 begins with session.created" };
 }
@@ -45,8 +46,10 @@ export function parseLogFacts(line: Uint8Array, envelope: Envelope): ParsedFacts
 export function parseQueueFacts(line: Uint8Array, envelope: Envelope): ParsedFacts {
   const parsed = parseFacts(line, envelope);
   if ("fault" in parsed) return parsed;
-  const foreign = parsed.facts.find(({ kind }) => logKinds.has(kind));
-  return foreign === undefined ? parsed : { fault: `${foreign.kind} stands in a log only` };
+  for (const { kind } of parsed.facts) {
+    if (logKinds.has(kind)) return { fault: `${kind} stands in a log only` };
+  }
+  return parsed;
 }
 
 const kinds = Object.keys(factSchemas);
@@ -62,12 +65,14 @@ const logKinds = new Set(
  */
 function faultOfOrder(facts: readonly (Fact | OpaqueFact)[], seq: number): string | undefined {
   if (facts.length === 0) return "a line holds at least one fact";
-  const created = facts.findIndex((fact) => fact.kind === "session.created");
-  if (created > 0 || (created === 0 && seq !== 0)) return "session.created stands first in line 0 only";
-  for (const [index, fact] of facts.entries()) {
-    if (fact.kind === "epoch.raised" && index !== 0) return "epoch.raised stands first";
-    if (fact.kind === "message" && (index !== 0 || created === 0)) return "a message stands first, alone";
-    if (fact.kind === "row" && index !== facts.length - 1) return "a row stands last, alone";
+  let index = 0;
+  for (const { kind } of facts) {
+    if (kind === "session.created" && (index !== 0 || seq !== 0))
+      return "session.created stands first in line 0 only";
+    if (kind === "epoch.raised" && index !== 0) return "epoch.raised stands first";
+    if (kind === "message" && index !== 0) return "a message stands first, alone";
+    if (kind === "row" && index !== facts.length - 1) return "a row stands last, alone";
+    index++;
   }
   return undefined;
 }
