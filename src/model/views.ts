@@ -50,6 +50,8 @@ export interface OperationView {
   evidence?: Json;
   /** Why the outcome is unknown. */
   reason?: string;
+  /** When it was found to be unknown, and the evidence gathered. */
+  unknownAt?: number;
   /** Who said what happened, when, and how they know; absent where nobody had to. */
   resolution?: { by: string; at: number; evidence?: string };
 }
@@ -223,6 +225,7 @@ function viewOperation(operation: OperationState, args: Json): OperationView {
   const doubt = operation.at === "asked" || operation.at === "started" ? undefined : operation.doubt;
   if (doubt !== undefined) {
     view.reason = doubt.reason;
+    view.unknownAt = doubt.at;
     view.evidence = doubt.evidence;
   } else if ("evidence" in operation && operation.evidence !== undefined) {
     view.evidence = { ...operation.evidence } as Json;

@@ -1,18 +1,22 @@
 import type { EngineContext, ReadSession } from "../../engine/index.ts";
 import { findRun, readSession } from "../../engine/index.ts";
+import { newestRun } from "../../model/fold.ts";
 import type { BlobRef } from "../../model/values.ts";
 import type { OperationView, RunView } from "../../model/views.ts";
 import type { Call } from "../call.ts";
 import { engineOf, screenOf } from "../call.ts";
-import { statusSpan, unknownLines } from "../progress/summary.ts";
+import { statusSpan } from "../progress/summary.ts";
 import type { CallState } from "../progress/tool-line.ts";
 import { markOf, summariseArgs } from "../progress/tool-line.ts";
 import type { Screen } from "../screen.ts";
 import type { Cell } from "../table.ts";
 import { writeTable } from "../table.ts";
 import { oneLine } from "../text/clean.ts";
+import { evidenceSentences } from "../text/evidence.ts";
 import { treeLines } from "../text/tree.ts";
+import { unknownLines } from "../text/unknown.ts";
 import { formatDuration, formatTime, formatUsage } from "../text/units.ts";
+import { hasUnknown, wayOnLines } from "../text/way-on.ts";
 import { answer } from "./answer.ts";
 import { readPayloads } from "./payloads.ts";
 import { writeFields, writeIndented } from "./fields.ts";
@@ -25,11 +29,15 @@ export async function runShow(call: Call, selector: string, run: string | undefi
   return await answer(call, named, async () => {
     const view = await withPayloads(context, read, named);
     const screen = screenOf(call);
-    writeRun(screen, view);
+    writeRun(screen, view, read.damage);
     if (view.operations.length > 0) writeOperations(screen, view);
-    writeEvidence(screen, view);
     for (const line of unknownLines(view, { program: call.program, columns: screen.columns }))
       screen.line(...line);
+    writeEvidence(screen, view);
+    if (isNewest(read, view) && !hasUnknown(view)) {
+      const place = { active: read.active, damaged: read.damage !== undefined, columns: screen.columns };
+      for (const line of wayOnLines(view, { program: call.program, ...place })) screen.line(...line);
+    }
     return screen;
   });
 }
@@ -57,7 +65,12 @@ async function withPayloads(context: EngineContext, read: ReadSession, view: Run
   return { ...view, operations };
 }
 
-function writeRun(screen: Screen, view: RunView): void {
+/** Only the newest run says how its session goes on. */
+function isNewest(read: ReadSession, view: RunView): boolean {
+  return newestRun(read.state)?.run === view.run;
+}
+
+function writeRun(screen: Screen, view: RunView, damage: ReadSession["damage"]): void {
   const { createdAt, endedAt, error, text } = view;
   screen.line(["bold", view.run], ["dim", `  of ${view.session}`]);
   writeFields(screen, [
@@ -70,10 +83,15 @@ function writeRun(screen: Screen, view: RunView): void {
     ["turns", String(view.turns)],
     ["tokens", formatUsage(view.usage)],
     ...(error === undefined ? [] : [["why", oneLine(error)] as const]),
+    ...(damage === undefined ? [] : [["damaged", ["bad", damageWords(damage)]] as const]),
   ]);
   if (text === undefined || text === "") return;
   screen.line();
   writeIndented(screen, text);
+}
+
+function damageWords({ line, offset, reason }: NonNullable<ReadSession["damage"]>): string {
+  return oneLine(`line ${line}, byte ${offset}: ${reason}; the run is shown as far as the log is intact`);
 }
 
 function writeOperations(screen: Screen, view: RunView): void {
@@ -108,10 +126,13 @@ function rowOf(operation: OperationView): Cell[] {
 /** All that was found about what cannot be known, and what people said about what could not be. */
 function writeEvidence(screen: Screen, view: RunView): void {
   for (const operation of view.operations) {
-    const { id, state, evidence, resolution, output = "" } = operation;
+    const { id, state, evidence, unknownAt, resolution, output = "" } = operation;
     if (state === "unknown" && evidence !== undefined) {
       screen.line();
       screen.line(`What was found of ${id}:`);
+      const sentences = evidenceSentences(evidence, unknownAt);
+      if (sentences.length > 0) writeIndented(screen, sentences.join("\n"), "  ");
+      screen.line(["dim", "  in detail:"]);
       writeIndented(screen, treeLines(evidence).join("\n"));
     }
     if (resolution === undefined) continue;
