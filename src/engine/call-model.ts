@@ -116,8 +116,7 @@ async function prepareCall(
   const { state } = worker;
   const system = agent.redact(systemText(state, agent, rules));
   const tools = agent.tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
-  const isCassette = agent.model.provider === "cassette";
-  const index = isCassette ? { cassetteIndex: state.cassetteIndex } : {};
+  const index = agent.model.takesIndex === true ? { cassetteIndex: state.cassetteIndex } : {};
   const { provider, name: model } = agent.model;
   const schemas = tools.map((tool) => [tool.name, referenceTo(JSON.stringify(tool))] as const);
   const requested: ModelRequested = {

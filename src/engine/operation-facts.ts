@@ -69,7 +69,8 @@ export async function knownFact(
 ): Promise<OperationKnown> {
   const { agent, worker } = crew;
   const { outcome, full, startedAt, endedAt, durationMs, details } = result;
-  const stored = await worker.payloads().text(agent.redact(result.output));
+  const payloads = worker.payloads();
+  const stored = await payloads.text(agent.redact(result.output));
   return {
     kind: "op.known",
     operation: operation.operation,
@@ -79,7 +80,7 @@ export async function knownFact(
     ...(startedAt !== undefined && { startedAt }),
     ...(endedAt !== undefined && { endedAt }),
     ...(durationMs !== undefined && { durationMs }),
-    ...(details !== undefined && { details: maskSecrets(crew, details) }),
+    ...(details !== undefined && { details: await payloads.loose(maskSecrets(crew, details)) }),
   };
 }
 

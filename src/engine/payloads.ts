@@ -58,6 +58,12 @@ export class PayloadWriter {
     return { blob: await this.#put(utf8Bytes(text)) };
   }
 
+  /** A value of no fixed form, for a member that has no blob of its own: what is too long becomes `{blob}` that names one. */
+  async loose(value: Json): Promise<Json> {
+    const stored = await this.json(value);
+    return stored.blob === undefined ? value : { blob: { ...stored.blob } };
+  }
+
   #put(bytes: Uint8Array): Promise<BlobRef> {
     return this.#target.blobs.put(bytes);
   }

@@ -7,6 +7,7 @@ import type { OperationState } from "../model/operation.ts";
 import type { Json } from "../model/values.ts";
 import { storageError } from "../store/index.ts";
 import { recordedArguments, secretIsGone } from "./operation-arguments.ts";
+import { headOfText } from "./payloads.ts";
 import type { ReadyOperation } from "./operation-facts.ts";
 import { knownFact, maskSecrets, toolOf, toolRun } from "./operation-facts.ts";
 import type { Crew } from "./worker.ts";
@@ -22,7 +23,7 @@ export async function proveOperation(crew: Crew, operation: OperationState): Pro
   const tool = toolOf(crew, operation);
   if (tool === undefined) {
     const reason = `the tool ${operation.tool} is not available any more`;
-    await crew.worker.commit([unknownFact(crew, operation, nothingProven(reason, evidence))]);
+    await crew.worker.commit([await unknownFact(crew, operation, nothingProven(reason, evidence))]);
     return;
   }
   const run = toolRun(crew, operation, await recordedArguments(crew, operation));
@@ -68,7 +69,7 @@ async function recordProof(crew: Crew, ready: ReadyOperation, proof: Proof): Pro
       await worker.commit([await knownFact(crew, operation, proof.result)]);
       return;
     case "unknown":
-      await worker.commit([unknownFact(crew, operation, proof)]);
+      await worker.commit([await unknownFact(crew, operation, proof)]);
       return;
     case "not_executed": {
       const again = mayRepeat(crew, operation, tool);
@@ -100,7 +101,11 @@ function replacementOf(crew: Crew, replaced: OperationState): OperationAsked {
   return { kind: "op.asked", operation, run, turn, tool, effect, replaces: replaced.operation };
 }
 
-function unknownFact(crew: Crew, { operation }: OperationState, proof: Unknown): OperationUnknown {
-  const evidence = maskSecrets(crew, proof.evidence);
-  return { kind: "op.unknown", operation, reason: crew.agent.redact(proof.reason), evidence };
+async function unknownFact(
+  crew: Crew,
+  { operation }: OperationState,
+  proof: Unknown,
+): Promise<OperationUnknown> {
+  const evidence = await crew.worker.payloads().loose(maskSecrets(crew, proof.evidence));
+  return { kind: "op.unknown", operation, reason: headOfText(crew.agent.redact(proof.reason)), evidence };
 }

@@ -3,6 +3,7 @@ import { HoldfastError } from "../model/errors.ts";
 import type { OperationResolved } from "../model/facts.ts";
 import type { SessionState } from "../model/fold.ts";
 import type { OperationState } from "../model/operation.ts";
+import { isOver } from "../model/run.ts";
 import type { RunView } from "../model/views.ts";
 import { viewRun } from "../model/views.ts";
 import { inlineBytesMax } from "../store/index.ts";
@@ -122,6 +123,14 @@ function findOperation(state: SessionState, resolution: Resolution): OperationSt
   });
 }
 
+/** A run that is over keeps its doubts on record as they are. */
+function refuseOver(state: SessionState, id: string): void {
+  const run = state.runs.get(id);
+  if (run !== undefined && !isOver(run)) return;
+  const message = `run ${id} is ${run?.at ?? "of another session"}, so nothing of it can be resolved`;
+  throw new HoldfastError("usage", message);
+}
+
 /** True where the very same was said before; false where it is still to be said. Rejects where it cannot be. */
 async function isResolved(
   context: EngineContext,
@@ -129,7 +138,10 @@ async function isResolved(
   resolution: Resolution,
 ): Promise<boolean> {
   const operation = findOperation(state, resolution);
-  if (operation.at === "unknown") return false;
+  if (operation.at === "unknown") {
+    refuseOver(state, operation.run);
+    return false;
+  }
   const { operation: id } = operation;
   const result = "result" in operation ? operation.result : undefined;
   if (result?.resolution === undefined) {

@@ -51,7 +51,7 @@ export interface ModelCall {
   tools: ToolDescription[];
   /** The conversation so far, oldest first. */
   messages: PromptMessage[];
-  /** The cassette's turn that answers; only for cassettes. */
+  /** The turn that answers; only for a model that takes an index. */
   cassetteIndex?: number;
 }
 
@@ -101,11 +101,17 @@ export interface Model {
   readonly provider: string;
   /** The provider's name of the model. */
   readonly name: string;
+  /** True for a recording: each call says by its index which turn of it answers. */
+  readonly takesIndex?: boolean;
   /** Streams one answer. Must end soon after `signal` is aborted. */
   call(call: ModelCall, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }
 
-/** Where an operation takes place. The paths are given; an agent derives none of the session's own. */
+/**
+ * Where an operation takes place. The paths are given; an agent derives none of the session's own. Inside `spool` and
+ * `trash` it may make and remove what it likes, those two directories themselves and their parent included, and beside
+ * them names that begin with the operation's id: nobody else uses these, and they go with the session.
+ */
 export interface OperationPlace {
   /** Id of the session. */
   readonly session: string;

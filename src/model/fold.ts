@@ -160,15 +160,35 @@ function evolveMachines(
   const { at, epoch } = line;
   for (const fact of line.facts) {
     if (isRunFact(fact)) {
+      refuseTogether(state, evolved, fact);
       evolved.runs.set(fact.run, evolveRun(runOf(fact.run), fact, { at, epoch, lastAt }));
     } else if (isOperationFact(fact)) {
       const { operation } = fact;
+      const run = runOf(fact.kind === "op.asked" ? fact.run : (operationOf(operation)?.run ?? ""));
       const replaces = fact.kind === "op.asked" ? fact.replaces : undefined;
       const replaced = replaces === undefined ? undefined : operationOf(replaces);
       evolved.operations.set(operation, evolveOperation(operationOf(operation), fact, at, replaced));
+      if (run === undefined || isOver(run)) {
+        throw corruption(`${fact.kind} of operation ${operation}, whose run is ${run?.at ?? "not there"}`);
+      }
     }
   }
   return evolved;
+}
+
+/** What a run cannot meet beside the others: one is open at a time, and it is over only when its operations are. */
+function refuseTogether(state: SessionState, evolved: Evolved, fact: RunFact): void {
+  if (fact.kind === "run.created") {
+    const open = openRun({ runs: new Map([...state.runs, ...evolved.runs]) });
+    if (open !== undefined && open.run !== fact.run)
+      throw corruption(`run ${fact.run} is created while run ${open.run} is open`);
+  } else if (fact.kind === "run.ended" && fact.status !== "failed") {
+    for (const id of state.open) {
+      const operation = evolved.operations.get(id) ?? state.operations.get(id);
+      if (operation?.at !== "unknown" && operation?.at !== "started") continue;
+      throw corruption(`run ${fact.run} is ${fact.status} while operation ${id} is ${operation.at}`);
+    }
+  }
 }
 
 const runKinds: ReadonlySet<string> = new Set<RunFact["kind"]>([
@@ -293,7 +313,7 @@ function applyOperationFact(state: SessionState, fact: OperationFact): void {
 }
 
 /** The run that is not over, if any. */
-export function openRun(state: SessionState): RunState | undefined {
+export function openRun(state: Pick<SessionState, "runs">): RunState | undefined {
   return [...state.runs.values()].findLast((run) => !isOver(run));
 }
 

@@ -83,7 +83,7 @@ export function evolveRun(state: RunState | undefined, fact: RunFact, place: Fac
   if (state === undefined) throw corruption(`${fact.kind} of run ${fact.run}, which nobody created`);
   if (isOver(state)) throw corruption(`${fact.kind} of run ${fact.run}, which is ${state.at}`);
   if (!isPossible(state, fact))
-    throw corruption(`${fact.kind} of run ${fact.run}, which is ${wordsOf(state)}`);
+    throw corruption(`${fact.kind} ${numberOf(fact)}of run ${fact.run}, which is ${wordsOf(state)}`);
   switch (fact.kind) {
     case "run.started":
       return started(state, place);
@@ -116,14 +116,16 @@ function wasFree(failure: ModelFailure): boolean {
   return !failure.began && (failure.status !== undefined || failure.reason === "cassette_exhausted");
 }
 
-/** What an open run can meet: only a running one works, and it asks one question at a time. */
+/** What an open run can meet: only a running one works, it asks one question at a time, and nothing is left out. */
 function isPossible(state: RunState, fact: RunFact): boolean {
   switch (fact.kind) {
+    case "run.started":
+      return fact.attempt === state.attempts + 1;
     case "model.requested":
-      return state.at === "running" && !state.calling;
+      return state.at === "running" && !state.calling && fact.turn === state.turns + 1;
     case "model.answered":
     case "model.failed":
-      return state.at === "running" && state.calling;
+      return state.at === "running" && state.calling && fact.turn === state.turns + 1;
     case "run.suspended":
       return state.at === "running";
     case "run.input_required":
@@ -134,8 +136,14 @@ function isPossible(state: RunState, fact: RunFact): boolean {
   }
 }
 
-function wordsOf(state: RunState): string {
-  return state.calling ? `${state.at} and awaits an answer` : state.at;
+function numberOf(fact: RunFact): string {
+  if (fact.kind === "run.started") return `${fact.attempt} `;
+  return "turn" in fact ? `${fact.turn} ` : "";
+}
+
+function wordsOf({ at, calling, attempts, turns }: RunState): string {
+  const counts = `after attempt ${attempts} and turn ${turns}`;
+  return calling ? `${at} ${counts} and awaits an answer` : `${at} ${counts}`;
 }
 
 /** True where nothing can happen to the run any more. */

@@ -61,11 +61,17 @@ const runFacts: Record<string, RunFact> = {
   "model.failed": { ...failed, retryable: true, began: false },
 };
 
+/** The fact with the number that comes next in this state. */
+function numbered(state: RunState | undefined, fact: RunFact): RunFact {
+  if (fact.kind === "run.started") return { ...fact, attempt: (state?.attempts ?? 0) + 1 };
+  return "turn" in fact ? { ...fact, turn: (state?.turns ?? 0) + 1 } : fact;
+}
+
 function runAfter(...kinds: string[]): RunState | undefined {
   return kinds.reduce<RunState | undefined>((state, kind) => {
     const fact = runFacts[kind];
     if (fact === undefined) throw new Error(`there is no fact ${kind}`);
-    return evolveRun(state, fact, place);
+    return evolveRun(state, numbered(state, fact), place);
   }, undefined);
 }
 
@@ -154,7 +160,7 @@ const deliveryStates: Record<string, DeliveryState> = {
 
 describe("a machine allows what may follow, and nothing else", () => {
   test("a run", () => {
-    expect(matrix(runStates, runFacts, (state, fact) => evolveRun(state, fact, place).at))
+    expect(matrix(runStates, runFacts, (state, fact) => evolveRun(state, numbered(state, fact), place).at))
       .toMatchInlineSnapshot(`
       "
                          none            queued          running         running, asking suspended       input_required  completed
@@ -168,6 +174,23 @@ describe("a machine allows what may follow, and nothing else", () => {
       model.failed       —               —               —               running         —               —               —
       "
     `);
+  });
+
+  test("an attempt and a turn of a run come one after the other, and none is left out", () => {
+    for (const state of Object.values(runStates)) {
+      for (const fact of Object.values(runFacts)) {
+        const next = numbered(state, fact);
+        for (const off of [-1, 1]) {
+          const wrong =
+            next.kind === "run.started"
+              ? { ...next, attempt: next.attempt + off }
+              : "turn" in next
+                ? { ...next, turn: next.turn + off }
+                : undefined;
+          if (wrong !== undefined) expect(outcomeOf(() => evolveRun(state, wrong, place).at)).toBe("—");
+        }
+      }
+    }
   });
 
   test("an operation", () => {

@@ -126,7 +126,7 @@ export const OperationKnown = z.object({
   endedAt: z.optional(Count),
   /** Milliseconds that the effect took, where that was measured. */
   durationMs: z.optional(Duration),
-  /** Details for people and machines: exit code, signal, survivors, how it was proven. */
+  /** Details for people and machines: exit code, signal, survivors, how it was proven; `{blob}` where that is too long. */
   details: z.optional(Json),
 });
 export type OperationKnown = z.infer<typeof OperationKnown>;
@@ -138,7 +138,7 @@ export const OperationUnknown = z.object({
   operation: z.string(),
   /** Why it cannot be known. */
   reason: z.string(),
-  /** All that was found: partial output, hashes, process state. */
+  /** All that was found: partial output, hashes, process state; `{blob}` names it where it is too long for the line. */
   evidence: Json,
 });
 export type OperationUnknown = z.infer<typeof OperationUnknown>;

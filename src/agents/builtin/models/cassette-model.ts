@@ -15,6 +15,7 @@ export function makeCassetteModel(cassette: Cassette, name: string, clock: Clock
   return {
     provider,
     name,
+    takesIndex: true,
     async *call({ cassetteIndex: index }, signal) {
       const turn = index === undefined ? undefined : cassette.turns[index];
       if (signal.aborted) yield failed(interruptedFailure(provider));
