@@ -5,7 +5,7 @@ import { newestRun } from "../model/fold.ts";
 import { timeOfId } from "../model/ids.ts";
 import type { RunSummary, RunView, SessionRow } from "../model/views.ts";
 import { viewRow, viewRun, viewRunSummary } from "../model/views.ts";
-import type { WorkspaceBinding } from "../model/facts.ts";
+import type { Policy, WorkspaceBinding } from "../model/facts.ts";
 import type { Damage, VoidLine } from "../store/index.ts";
 import type { EngineContext } from "./context.ts";
 import { SessionFold } from "./worker.ts";
@@ -56,6 +56,8 @@ export interface MessageView {
 /** A session, whole: the shape of `session show`. */
 export type SessionView = Omit<SessionRow, "messages"> & {
   binding: WorkspaceBinding;
+  /** What the agent may do: the policy in force. */
+  policy: Policy;
   runs: RunSummary[];
   messages: MessageView[];
   revision: number;
@@ -75,6 +77,7 @@ export function viewSession(read: ReadSession): SessionView {
     ...row,
     ...(damage !== undefined && { damaged: `line ${damage.line}, byte ${damage.offset}: ${damage.reason}` }),
     binding: state.created.workspace,
+    policy: state.policy.policy,
     runs: viewRuns(read),
     messages: state.messages.map(({ message: { id, role, parts }, at }) => ({ id, role, at, parts })),
     revision: state.revision,
