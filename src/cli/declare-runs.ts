@@ -61,7 +61,7 @@ export function declareResume(reading: Reading): Command {
   addGlobalFlags(command);
   return perform(reading, command, async (call, session?: string) => {
     if (session === undefined) {
-      throw new HoldfastError("usage", "it is missing which session is to go on", {
+      throw new HoldfastError("usage", "nothing says which session is to go on", {
         hint: `See which can with: ${call.program} session list --resumable`,
       });
     }
