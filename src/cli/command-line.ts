@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { HoldfastError } from "../model/errors.ts";
 import type { Call } from "./call.ts";
+import { shellWord } from "./call.ts";
 import type { Reading } from "./declare.ts";
 import { addGlobalFlags, declareCommand, kindOf, ParserStop } from "./declare.ts";
 import { declareDemo } from "./declare-demo.ts";
@@ -91,11 +92,18 @@ function misunderstanding({ command, stop }: ParserStop): { message: string; sug
   if (stop.code === "commander.excessArguments" && names.length > 0) {
     // `run` takes no words but the names of its commands, so any other word is meant to be one.
     const near = nearestName(word, names);
-    const suggestion = near === undefined ? "" : `Did you mean ${near}?`;
+    const suggestion = near === undefined ? taskSuggestion(command, word) : `Did you mean ${near}?`;
     return { message: `unknown command '${word}'`, suggestion };
   }
   const [message = "", ...more] = stop.message.replace(/^error: /, "").split("\n");
   return { message, suggestion: more.join(" ").replace(/^\((.*)\)$/, "$1") };
+}
+
+/** A word behind `run` that is no command at all may be the task. */
+function taskSuggestion(command: Command, word: string): string {
+  const isCommand = command.parent?.commands.some((one) => one.name() === word) === true;
+  if (command.name() !== "run" || isCommand) return "";
+  return `A task is given with: holdfast run --task ${shellWord(word)}`;
 }
 
 async function show(call: Call, reading: Reading, code: string): Promise<number> {

@@ -7,6 +7,7 @@ export function declareDemo(reading: Reading): Command {
   const command = declareCommand(reading, "demo", {
     description:
       "See it survive: a task in a temporary workspace, killed again and again and\nresumed, with the evidence that nothing ran twice.",
+    summary: "See it survive: a task that is killed again and again.",
     examples: [
       ["demo", "some seconds; needs no key and no network"],
       ["demo --json", "the evidence as JSON"],

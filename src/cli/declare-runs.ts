@@ -61,7 +61,7 @@ export function declareResume(reading: Reading): Command {
   addGlobalFlags(command);
   return perform(reading, command, async (call, session?: string) => {
     if (session === undefined) {
-      throw new HoldfastError("usage", "it is missing which session is to go on", {
+      throw new HoldfastError("usage", "nothing says which session is to go on", {
         hint: `See which can with: ${call.program} session list --resumable`,
       });
     }
@@ -114,14 +114,19 @@ function declareShow(reading: Reading): Command {
     examples: [
       [`run show ${ses}`, "the newest run"],
       [`run show ${ses} \\\n    ${run} --json`, "a certain one, as JSON"],
+      [`run show ${ses} \\\n    ${run} ${op}`, "one operation of it, with all its output"],
     ],
   });
   command.argument("<session>", "its id, or a part that is unambiguous");
   command.argument("[run]", "the run (default: the newest)");
+  command.argument("[operation]", "one operation of it, whole (default: all, long texts cut)");
+  command.optionsGroup("Options:").option("--full", "cut nothing");
   addGlobalFlags(command);
-  return perform(reading, command, async (call, session = "", runId?: string) =>
-    (await import("./commands/run-show.ts")).runShow(call, session, runId),
-  );
+  return perform(reading, command, async (call, session = "", runId?: string, operation?: string) => {
+    const { full = false } = command.opts<{ full?: boolean }>();
+    const { runShow } = await import("./commands/run-show.ts");
+    return await runShow(call, { session, run: runId, operation, full });
+  });
 }
 
 function declareResolve(reading: Reading): Command {

@@ -1,8 +1,9 @@
 import type { Command } from "commander";
 import type { ListFlags } from "./commands/session-list.ts";
+import type { SessionShowFlags } from "./commands/session-show.ts";
 import type { Reading } from "./declare.ts";
 import { listFlagRows } from "./list-words.ts";
-import { addFlags, addGlobalFlags, declareCommand, perform } from "./declare.ts";
+import { addFlags, addGlobalFlags, declareCommand, once, perform } from "./declare.ts";
 
 /** The groups `session` and `store`. */
 
@@ -64,9 +65,12 @@ function declareShow(reading: Reading): Command {
     ],
   });
   command.argument("<session>", "its id, or a part that is unambiguous");
+  command
+    .optionsGroup("Options:")
+    .option("--messages <count>", "show so many of the last messages (default: 8)", once);
   addGlobalFlags(command);
   return perform(reading, command, async (call, session = "") =>
-    (await import("./commands/session-show.ts")).sessionShow(call, session),
+    (await import("./commands/session-show.ts")).sessionShow(call, session, command.opts<SessionShowFlags>()),
   );
 }
 

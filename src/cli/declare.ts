@@ -40,9 +40,15 @@ const globalGroup = "Global options:";
 export function declareCommand(
   reading: Reading,
   name: string,
-  about: { readonly description: string; readonly examples: readonly (readonly [string, string])[] },
+  about: {
+    readonly description: string;
+    /** What the list of commands says; the first line of the description where absent. */
+    readonly summary?: string;
+    readonly examples: readonly (readonly [string, string])[];
+  },
 ): Command {
-  const [summary = ""] = about.description.split("\n");
+  const [firstLine = ""] = about.description.split("\n");
+  const { summary = firstLine } = about;
   const command = new Command(name).description(about.description).summary(summary);
   const helpColumns = () => Math.min(reading.outside.stdout.columns, helpColumnsMax);
   command
@@ -70,7 +76,12 @@ export function declareCommand(
 export function addGlobalFlags(command: Command): Command {
   command.optionsGroup(globalGroup);
   addFlags(command, globalFlagRows);
-  return command.addOption(new Option("--format <form>", "how progress is told").choices(["text", "jsonl"]));
+  return command.addOption(
+    new Option(
+      "--format <form>",
+      "how progress is told (default: text in a terminal, jsonl elsewhere)",
+    ).choices(["text", "jsonl"]),
+  );
 }
 
 /** Adds flags as a table declares them. */

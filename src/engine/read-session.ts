@@ -6,7 +6,7 @@ import { newestRun } from "../model/fold.ts";
 import { timeOfId } from "../model/ids.ts";
 import type { BranchView, RunSummary, RunView, SessionRow } from "../model/views.ts";
 import { viewBranch, viewRow, viewRun, viewRunSummary } from "../model/views.ts";
-import type { WorkspaceBinding } from "../model/facts.ts";
+import type { Policy, WorkspaceBinding } from "../model/facts.ts";
 import type { Damage, VoidLine } from "../store/index.ts";
 import type { EngineContext } from "./context.ts";
 import { makeResumeJudge } from "./resume-verdict.ts";
@@ -81,6 +81,8 @@ export type SessionView = Omit<SessionRow, "messages"> & {
   resume: ResumeVerdict;
   branch: BranchView;
   binding: WorkspaceBinding;
+  /** What the agent may do: the policy in force. */
+  policy: Policy;
   runs: RunSummary[];
   messages: MessageView[];
   revision: number;
@@ -94,6 +96,7 @@ export function viewSession(read: ReadSession): SessionView {
     resume,
     branch: viewBranch(state.id, state.created, parentMissing),
     binding: state.created.workspace,
+    policy: state.policy.policy,
     runs: viewRuns(read),
     messages: state.messages.map(({ message: { id, role, parts }, at }) => ({ id, role, at, parts })),
     revision: state.revision,

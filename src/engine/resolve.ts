@@ -6,6 +6,7 @@ import type { OperationState } from "../model/operation.ts";
 import { isOver } from "../model/run.ts";
 import type { RunView } from "../model/views.ts";
 import { viewRun } from "../model/views.ts";
+import type { Outcome } from "../model/values.ts";
 import { inlineBytesMax } from "../store/index.ts";
 import type { EngineContext, Observer } from "./context.ts";
 import { compareWithQueue } from "./deliver.ts";
@@ -157,5 +158,20 @@ async function isResolved(
     (output ?? "") === (resolution.output ?? "").toWellFormed() &&
     evidence === resolution.evidence;
   if (isSame) return true;
-  throw new HoldfastError("already_resolved", `operation ${id} was resolved before, differently, by ${by}`);
+  const recorded = recordedWords(result.outcome, output ?? "", evidence);
+  throw new HoldfastError(
+    "already_resolved",
+    `operation ${id} was resolved before, differently, by ${by}: ${recorded} is recorded`,
+  );
+}
+
+const recordedCharactersMax = 200;
+
+/** What is on record, short enough for a message. */
+function recordedWords(outcome: Outcome, output: string, evidence: string | undefined): string {
+  const quote = (text: string) =>
+    JSON.stringify(text.length > recordedCharactersMax ? `${text.slice(0, recordedCharactersMax)}…` : text);
+  const said =
+    outcome === "not_executed" ? "that it did not happen" : `${outcome} with output ${quote(output)}`;
+  return evidence === undefined ? said : `${said} and evidence ${quote(evidence)}`;
 }

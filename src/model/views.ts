@@ -46,6 +46,10 @@ export interface OperationView {
   startedAt?: number;
   /** When it ended. */
   endedAt?: number;
+  /** Milliseconds that the effect took, where that was measured. */
+  durationMs?: number;
+  /** What the tool tells beside the output: exit code, signal, how it was proven after an interruption. */
+  details?: Json;
   /** What was recorded before the effect started, and, where its outcome is unknown, all that was found. */
   evidence?: Json;
   /** Why the outcome is unknown. */
@@ -60,6 +64,10 @@ export interface OperationView {
 export interface RunView extends RunSummary {
   /** Id of the session. */
   session: string;
+  /** What it was told to do. */
+  task?: string;
+  /** The same, where it is too long to stand here. */
+  taskBlob?: BlobRef;
   /** Model answers, over all attempts. */
   turns: number;
   /** Tokens of all its model calls. */
@@ -179,6 +187,7 @@ export function viewRun(state: SessionState, run: RunState, active: boolean): Ru
   return {
     ...viewRunSummary(run, active),
     session: state.id,
+    ...taskOf(state, run),
     turns,
     usage,
     ...text,
@@ -187,6 +196,12 @@ export function viewRun(state: SessionState, run: RunState, active: boolean): Ru
       viewOperation(operation, args.get(operation.origin) ?? startedArgs(operation)),
     ),
   };
+}
+
+function taskOf(state: SessionState, run: RunState): Pick<RunView, "task" | "taskBlob"> {
+  const [part] = state.messages.find(({ message }) => message.id === run.message)?.message.parts ?? [];
+  if (part?.type !== "text") return {};
+  return part.blob === undefined ? { task: part.text ?? "" } : { taskBlob: part.blob };
 }
 
 function errorOf(run: RunState): string | undefined {
@@ -237,11 +252,13 @@ function addResult(
   view: OperationView,
   operation: Extract<OperationState, { at: "known" | "settled" }>,
 ): void {
-  const { outcome, output, outputBlob, endedAt, resolution } = operation.result;
+  const { outcome, output, outputBlob, endedAt, durationMs, details, resolution } = operation.result;
   view.outcome = outcome;
   if (output !== undefined) view.output = output;
   if (outputBlob !== undefined) view.outputBlob = outputBlob;
   view.endedAt = endedAt;
+  if (durationMs !== undefined) view.durationMs = durationMs;
+  if (details !== undefined) view.details = details;
   if (resolution === undefined) return;
   const { by, at, evidence } = resolution;
   view.resolution = { by, at, ...(evidence !== undefined && { evidence }) };

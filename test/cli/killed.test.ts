@@ -55,6 +55,7 @@ describe("a session that was killed", () => {
     expect([resolved.code, resolved.stderr]).toEqual([0, ""]);
     const other = await runHint(place, commands[0] ?? "", ["--json"]);
     expect([other.code, documentIn(other.stdout).error?.code]).toEqual([2, "already_resolved"]);
+    expect(documentIn(other.stdout).error?.message).toMatch(/: that it did not happen is recorded$/);
     expect((await runHint(place, commands[2] ?? "")).code).toBe(0);
     const next = commandsIn(text.stdout).find((command) => command.startsWith("holdfast resume")) ?? "";
     const gone = await runHint(place, next);

@@ -70,8 +70,9 @@ describe("text for people", () => {
     const session = sessionIn(run.stdout);
     const shown = await place.call(["session", "show", session]);
     expect(shown.stdout.match(/ {2}the beginning filler filler/g)?.length).toBe(2);
-    expect(shown.stdout).toContain("→ exec echo seen; : xxx");
-    expect(shown.stdout).toMatch(/… \d+ more lines; all of it with --json/);
+    expect(shown.stdout).toMatch(/→ exec echo seen; :\n {2}xxx/);
+    expect(shown.stdout.split("\n").filter((line) => line.length > 5000)).toEqual([]);
+    expect(shown.stdout).toContain("… the rest of this line and 1 more line; all of it with --json");
     const whole = await place.call(["run", "show", session]);
     expect(whole.stdout).toContain("echo seen");
     const { data } = documentIn((await place.call(["session", "show", session, "--json"])).stdout);
@@ -85,5 +86,81 @@ describe("text for people", () => {
     expect(damaged.code).toBe(0);
     expect(damaged.stdout.replaceAll(/\s+/g, " ")).toContain("of text, which cannot be read: blob");
     expect(damaged.stdout).toContain("→ exec echo seen");
+  });
+});
+
+describe("the page of a run", () => {
+  test("has the task, each command as it was asked, its exit code and its output, cut where they are long", async () => {
+    const command = "echo one\nfor i in $(seq 40); do echo line $i; done\nexit 3";
+    const model = place.cassette(
+      { calls: [{ tool: "exec", args: { command } }] },
+      { calls: [{ tool: "read", args: { path: "none.txt" } }] },
+      { text: "Done." },
+    );
+    const task = "Count to forty\nand say so";
+    const run = await place.call(["run", "--task", task, "--model", model, "--allow-shell"]);
+    const session = sessionIn(run.stdout);
+    const { data } = documentIn((await place.call(["run", "show", session, "--json"])).stdout);
+    const [exec, read] = data.operations;
+    expect(data.task).toBe(task);
+    expect(exec).toMatchObject({ details: { exitCode: 3 }, durationMs: expect.any(Number) });
+    const shown = await place.call(["run", "show", session]);
+    for (const said of ["    Count to forty\n    and say so\n", "exit code 3", "; all of it with --full"])
+      expect(shown.stdout).toContain(said);
+    expect(shown.stdout).toContain(
+      "    echo one\n    for i in $(seq 40); do echo line $i; done\n    exit 3\n",
+    );
+    // In a table, a line end is seen as one.
+    expect(shown.stdout).toMatch(/^✗ .*echo one( ⏎|…)/m);
+    expect([tooWide(shown.stdout), shown.stdout.includes("line 40")]).toEqual([[], false]);
+    for (const args of [[data.run, exec.id], [data.run, exec.id.slice(-8)], ["--full"]])
+      expect((await place.call(["run", "show", session, ...args])).stdout).toContain("    line 40\n");
+    const one = documentIn((await place.call(["run", "show", session, data.run, read.id, "--json"])).stdout);
+    expect(one.data.operations).toEqual([read]);
+    const none = await place.call(["run", "show", session, data.run, "op_zzz", "--json"]);
+    expect([none.code, documentIn(none.stdout).error?.code]).toEqual([8, "not_found"]);
+  });
+
+  test("fits 80 columns also with an answer of a person, of which nobody knows how long it took", async () => {
+    const { session, operation } = await place.killedInCommand();
+    await place.call(["resume", session]);
+    const run = documentIn((await place.call(["run", "show", session, "--json"])).stdout).data.run;
+    await place.call(["run", "resolve", session, run, operation, "--not-executed", "--by", "Ada"]);
+    const shown = await place.call(["run", "show", session]);
+    const row = shown.stdout.split("\n").find((line) => line.startsWith(`–  ${operation}`)) ?? "";
+    expect(row).toMatch(/exec +not executed {2,}echo/);
+    expect(shown.stdout).toContain("was resolved by Ada at ");
+    expect(shown.stdout.split("\n").filter((line) => widthOf(line) > columns)).toEqual([]);
+  });
+});
+
+describe("the page of a session", () => {
+  test("says what the agent may do, and shows as many messages as are asked for", async () => {
+    const call = { calls: [{ tool: "read", args: { path: "none.txt" } }] };
+    const session = await place.completed("Look", call, call, call, call, { text: "Done." });
+    const shown = await place.call(["session", "show", session]);
+    expect(shown.stdout).toMatch(/policy +may run commands\n/);
+    expect(shown.stdout).toContain("the last 8 of 10 messages; more with --messages COUNT");
+    const more = await place.call(["session", "show", session, "--messages", "99"]);
+    expect(more.stdout.match(/msg_/g)?.length).toBe(10);
+    expect((await place.call(["session", "show", session, "--messages", "x"])).code).toBe(2);
+    const { data } = documentIn((await place.call(["session", "show", session, "--json"])).stdout);
+    expect(data.policy).toMatchObject({ allowShell: true, passEnv: [] });
+  });
+
+  test("keeps wide characters in their indent, the lines of a command, and ids whole", async () => {
+    const text = "漢字".repeat(60);
+    const command = "echo one\necho two";
+    const session = await place.completed(
+      "Wide",
+      { text, calls: [{ tool: "exec", args: { command } }] },
+      { text: "Done." },
+    );
+    const { stdout } = await place.call(["session", "show", session]);
+    expect(stdout.split("\n").filter((line) => widthOf(line) > columns)).toEqual([]);
+    expect(stdout).toMatch(/ {2}→ exec echo one\n {2}echo two\n {4}op_\w{26}\n/);
+    const wide = stdout.split("\n").filter((line) => line.includes("漢"));
+    expect(wide.every((line) => line.startsWith("  "))).toBe(true);
+    expect(wide.map((line) => line.trim()).join("")).toBe(text);
   });
 });

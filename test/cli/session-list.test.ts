@@ -100,6 +100,11 @@ describe("session list", () => {
     expect(stdout).toContain("\nshown 3 of 4\n");
     const more = /more with: holdfast (session list .*)\n/.exec(stdout)?.[1] ?? "";
     expect((await place.call(more.split(" "))).stdout).toMatch(/First/);
+    // Another page of the same list.
+    const some = await place.call(["session", "list", "--resumable", "--workspace", ".", "--limit", "1"]);
+    expect(some.stdout).toMatch(
+      /more with: holdfast session list --resumable --workspace \. --limit 1 --cursor /,
+    );
   });
 
   test("of one directory finds it under every name that it has", async () => {

@@ -171,7 +171,7 @@ describe("numbers", () => {
     expect(formatUsage({ input: 1200, cachedInput: 1000, lowerBound: true })).toBe(
       "≥ 1 200 in (1 000 cached)",
     );
-    expect(formatUsage({ lowerBound: true })).toBe("unknown");
+    expect(formatUsage({ lowerBound: true })).toBe("not reported");
   });
 });
 

@@ -111,7 +111,12 @@ describe("what cannot be understood ends with exit code 2, says what, and starts
       /--resume and --workspace contradict/,
     ],
     ["a resume of two things", ["--resume", "ses_1", "session", "list"], /unknown command 'session'/],
-    ["a resolution that says nothing", ["run", "resolve", "s", "r", "o"], /missing what happened/],
+    [
+      "a task without its flag",
+      ["run", "Fix it", "--model", "m"],
+      /unknown command 'Fix it'[^]*holdfast run --task 'Fix it'/,
+    ],
+    ["a resolution that says nothing", ["run", "resolve", "s", "r", "o"], /nothing says what happened/],
     [
       "a resolution both ways",
       ["run", "resolve", "s", "r", "o", "--output", "x", "--not-executed"],

@@ -116,6 +116,7 @@ describe("a run as it is shown", () => {
         "run": "run_1",
         "session": "ses_1",
         "status": "input_required",
+        "task": "Fix it",
         "turns": 1,
         "usage": {
           "input": 10,

@@ -59,7 +59,7 @@ function refuseContradiction({ output, notExecuted, isError, by }: ResolveFlags)
   }
   if (notExecuted !== true && output === undefined) {
     throw refuse(
-      "it is missing what happened",
+      "nothing says what happened",
       "Say it with --output TEXT, or that it did not happen with --not-executed.",
     );
   }

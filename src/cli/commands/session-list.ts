@@ -4,7 +4,7 @@ import { listSessions } from "../../engine/index.ts";
 import { isDiskError } from "../../host/index.ts";
 import { HoldfastError } from "../../model/errors.ts";
 import type { Call } from "../call.ts";
-import { screenOf } from "../call.ts";
+import { screenOf, shellWord } from "../call.ts";
 import type { LightOutside } from "../outside.ts";
 import type { Screen } from "../screen.ts";
 import { shortIds } from "../short-ids.ts";
@@ -39,7 +39,7 @@ export async function sessionList(call: ListCall, flags: ListFlags): Promise<num
     else writeSessions(screen, { list, short: shortIds(ids), now: call.outside.host.clock.now() });
     if (flags.plain === true) return screen;
     const filtered = flags.active === true || flags.workspace !== undefined || flags.resumable === true;
-    writeCounts(screen, call, { list, filtered, all: ids.length });
+    writeCounts(screen, call, { list, filtered, all: ids.length, again: flagWords(flags) });
     return screen;
   });
 }
@@ -118,12 +118,30 @@ function writeSessions(
   writeTable(screen, { columns, rows, shrinkOrder: [6, 5] });
 }
 
+/** The filters as they were given: another page is one of the same list. */
+function flagWords({ active, archived, resumable, workspace, limit }: ListFlags): string {
+  const words = [
+    ...(active === true ? ["--active"] : []),
+    ...(archived === true ? ["--archived"] : []),
+    ...(resumable === true ? ["--resumable"] : []),
+    ...(workspace === undefined ? [] : ["--workspace", shellWord(workspace)]),
+    ...(limit === undefined ? [] : ["--limit", limit]),
+  ];
+  return words.map((word) => ` ${word}`).join("");
+}
+
 function writeCounts(
   screen: Screen,
   call: ListCall,
-  counts: { readonly list: SessionList; readonly filtered: boolean; readonly all: number },
+  counts: {
+    readonly list: SessionList;
+    readonly filtered: boolean;
+    readonly all: number;
+    /** The flags that the next page is to be asked for with, but for where it begins. */
+    readonly again: string;
+  },
 ): void {
-  const { list, filtered, all } = counts;
+  const { list, filtered, all, again } = counts;
   const shown = list.sessions.length;
   if (all === 0) {
     screen.line(`There are no sessions in ${call.stateDirectory}.`);
@@ -132,6 +150,6 @@ function writeCounts(
     screen.line(["dim", `shown ${shown} of ${shown < list.total ? list.total : all}`]);
   }
   if (list.nextCursor !== null) {
-    screen.line(["dim", `more with: ${call.program} session list --cursor ${list.nextCursor}`]);
+    screen.line(["dim", `more with: ${call.program} session list${again} --cursor ${list.nextCursor}`]);
   }
 }

@@ -1,6 +1,7 @@
 import type { MessageView, SessionView } from "../../engine/index.ts";
 import { findRun, readSession, viewSession } from "../../engine/index.ts";
-import type { Part } from "../../model/facts.ts";
+import { HoldfastError } from "../../model/errors.ts";
+import type { Part, Policy } from "../../model/facts.ts";
 import type { BlobRef } from "../../model/values.ts";
 import type { Call } from "../call.ts";
 import { engineOf, screenOf } from "../call.ts";
@@ -8,16 +9,23 @@ import { markOf, summariseArgs } from "../progress/tool-line.ts";
 import type { Screen, Span, Tone } from "../screen.ts";
 import { oneLine } from "../text/clean.ts";
 import { wayOnLines } from "../text/way-on.ts";
-import { fitEnd, widthOf } from "../text/width.ts";
-import { formatAge, formatBytes, formatCount, formatTime } from "../text/units.ts";
+import { fitEnd } from "../text/width.ts";
+import { formatAge, formatBytes, formatCount, formatDuration, formatTime } from "../text/units.ts";
 import { answer } from "./answer.ts";
 import type { Payloads } from "./payloads.ts";
 import { readPayloads } from "./payloads.ts";
 import { writeFields, writeIndented } from "./fields.ts";
 import { writeRuns } from "./show-runs.ts";
 
+/** The flags of `session show`. */
+export interface SessionShowFlags {
+  /** How many of the last messages are shown to people. */
+  readonly messages?: string;
+}
+
 /** `holdfast session show`: what a session is, its runs and how its conversation ends. */
-export async function sessionShow(call: Call, selector: string): Promise<number> {
+export async function sessionShow(call: Call, selector: string, flags: SessionShowFlags): Promise<number> {
+  const count = flags.messages === undefined ? messagesDefault : parseCount(flags.messages);
   const context = engineOf(call);
   const read = await readSession(context, selector);
   const view = viewSession(read);
@@ -31,7 +39,7 @@ export async function sessionShow(call: Call, selector: string): Promise<number>
       writeRuns(screen, view.runs.slice(0, runsMax), now);
       if (view.runs.length > runsMax) screen.line(["dim", `shown ${runsMax} of ${view.runs.length}`]);
     }
-    const shown = view.messages.slice(-messagesMax);
+    const shown = count === 0 ? [] : view.messages.slice(-count);
     const blobs = shown.flatMap(({ parts }) => parts.map((part) => blobOf(part as Part)));
     const payloads = await readPayloads(context, view.id, blobs);
     writeMessages(screen, shown, { payloads, count: view.messages.length });
@@ -46,7 +54,13 @@ export async function sessionShow(call: Call, selector: string): Promise<number>
 }
 
 const runsMax = 10;
-const messagesMax = 8;
+const callRowsMax = 10;
+const messagesDefault = 8;
+
+function parseCount(text: string): number {
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw new HoldfastError("usage", `--messages is a whole number up to 999999, not ${JSON.stringify(text)}`);
+}
 
 /** The path of the workspace, where it is not there. */
 async function missingWorkspace(call: Call, path: string): Promise<string | undefined> {
@@ -57,8 +71,9 @@ async function missingWorkspace(call: Call, path: string): Promise<string | unde
 function writeHeader(
   screen: Screen,
   view: SessionView,
-  { now, missing }: { readonly now: number; readonly missing: string | undefined },
+  about: { readonly now: number; readonly missing: string | undefined },
 ): void {
+  const { now, missing } = about;
   const { id, title, agent, model, binding, createdAt, updatedAt, damaged, parent } = view;
   screen.line(["bold", fitEnd(oneLine(title), screen.columns) || "(no title)"]);
   const branch = binding.branch === undefined ? "" : ` (branch ${binding.branch})`;
@@ -74,11 +89,26 @@ function writeHeader(
     ["created", formatTime(createdAt)],
     ["updated", `${formatTime(updatedAt)}, ${formatAge(updatedAt, now)}`],
     ["state", states.join(", ")],
+    ["policy", policyWords(view.policy)],
   ];
   if (missing !== undefined) fields.splice(3, 0, ["", ["bad", "the workspace is not there"]]);
   if (parent !== undefined) fields.push(["parent", parent]);
   if (damaged !== undefined) fields.push(["damaged", ["bad", oneLine(damaged)]]);
   writeFields(screen, fields);
+}
+
+/** What the agent may do, as it is recorded. */
+function policyWords(policy: Policy): string {
+  const { allowShell, passEnv, deniedCapabilities, maxTurns, maxTokens, maxWallClockMs } = policy;
+  const words = [
+    allowShell ? "may run commands" : "may not run commands (--allow-shell was not given)",
+    ...(passEnv.length === 0 ? [] : [`passes ${passEnv.join(", ")} to them`]),
+    ...(deniedCapabilities.length === 0 ? [] : [`denied: ${deniedCapabilities.join(", ")}`]),
+    ...(maxTurns === undefined ? [] : [`at most ${formatCount(maxTurns, "turn")}`]),
+    ...(maxTokens === undefined ? [] : [`at most ${formatCount(maxTokens, "token")}`]),
+    ...(maxWallClockMs === undefined ? [] : [`at most ${formatDuration(maxWallClockMs)}`]),
+  ];
+  return oneLine(words.join("; "));
 }
 
 /** What of a part stands beside the log and is text. */
@@ -95,7 +125,10 @@ function writeMessages(
 ): void {
   screen.line();
   if (count > shown.length) {
-    screen.line(["dim", `the last ${shown.length} of ${formatCount(count, "message")}`]);
+    screen.line([
+      "dim",
+      `the last ${shown.length} of ${formatCount(count, "message")}; more with --messages COUNT`,
+    ]);
   }
   for (const message of shown) {
     screen.line([toneOf(message.role), message.role], ["dim", `  ${formatTime(message.at)}  ${message.id}`]);
@@ -121,18 +154,21 @@ function writePart(screen: Screen, part: Part, payloads: Payloads): void {
       screen.line(["dim", `  (a picture, ${oneLine(part.mediaType)}, ${formatBytes(part.blob.bytes)})`]);
       return;
     case "text":
-      writeIndented(screen, part.text ?? textOf(part.blob), "  ");
+      writeIndented(screen, part.text ?? textOf(part.blob), { indent: "  " });
       return;
     default:
       writeOther(screen, part.type, oneLine(part.text ?? textOf(part.blob)));
   }
 }
 
+/** A call as it was asked: a command of several lines keeps them. */
 function writeCall(screen: Screen, part: Extract<Part, { type: "tool_call" }>, payloads: Payloads): void {
   const args = part.args ?? (part.argsBlob === undefined ? undefined : payloads.value(part.argsBlob));
-  const operation = `  ${part.operation}`;
-  const words = `  → ${oneLine(part.tool)} ${summariseArgs(args)}`;
-  screen.line(fitEnd(words, screen.columns - widthOf(operation)), ["dim", operation]);
+  const command =
+    typeof args === "object" && args !== null && !Array.isArray(args) ? args["command"] : undefined;
+  const words = typeof command === "string" ? command : summariseArgs(args);
+  writeIndented(screen, `→ ${oneLine(part.tool)} ${words}`, { indent: "  ", rowsMax: callRowsMax });
+  screen.line(["dim", `    ${part.operation}`]);
 }
 
 function writeOther(screen: Screen, type: string, text: string): void {

@@ -38,7 +38,7 @@ export function summariseArgs(args: Json | undefined): string {
     const value = args[name];
     if (typeof value !== "string") continue;
     const where = name === "pattern" && typeof args["path"] === "string" ? ` in ${args["path"]}` : "";
-    return oneLine(value + where);
+    return oneLine((value + where).trim().replaceAll(/\s*\n\s*/g, " ⏎ "));
   }
   return Object.keys(args).length === 0 ? "" : oneLine(JSON.stringify(args));
 }

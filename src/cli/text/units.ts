@@ -44,7 +44,7 @@ export function formatCount(count: number, noun: string): string {
 /** Tokens of a run; `≥` where some call's usage is unknown. */
 export function formatUsage(usage: Usage): string {
   const { input, output, cachedInput, lowerBound } = usage;
-  if (input === undefined && output === undefined) return "unknown";
+  if (input === undefined && output === undefined) return "not reported";
   const bound = lowerBound === true ? "≥ " : "";
   const cached =
     cachedInput === undefined || cachedInput === 0 ? "" : ` (${formatNumber(cachedInput)} cached)`;

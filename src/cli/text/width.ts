@@ -58,6 +58,38 @@ export function padEnd(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - widthOf(text)));
 }
 
+/**
+ * The text in pieces of at most `width` columns where wide characters let it be broken: before or behind one. What
+ * stands between them, as a path may, stays whole.
+ */
+export function breakWide(text: string, width: number): string[] {
+  if (widthOf(text) <= width || ascii.test(text)) return [text];
+  const pieces: string[] = [];
+  let piece = "";
+  for (const unit of wideUnits(text)) {
+    if (piece !== "" && widthOf(piece) + widthOf(unit) > width) {
+      pieces.push(piece);
+      piece = "";
+    }
+    piece += unit;
+  }
+  return [...pieces, piece];
+}
+
+/** Wide characters, each with what joins it, and the texts between them. */
+function wideUnits(text: string): string[] {
+  const units: string[] = [];
+  let isOpen = false;
+  for (const character of text) {
+    const width = widthOfCharacter(character);
+    const joins = units.length > 0 && (width === 0 || (width === 1 && isOpen));
+    if (joins) units[units.length - 1] += character;
+    else units.push(character);
+    if (width > 0) isOpen = width === 1;
+  }
+  return units;
+}
+
 function widthOfCharacter(character: string): number {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x3_00) return 1;

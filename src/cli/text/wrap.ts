@@ -1,4 +1,4 @@
-import { widthOf } from "./width.ts";
+import { breakWide, widthOf } from "./width.ts";
 
 /**
  * Breaks lines between words as text comes in pieces, so that a terminal does not break them within. A word that may
@@ -70,4 +70,14 @@ export class WordWrap {
 export function wrapText(text: string, columns: number): string[] {
   const wrap = new WordWrap(columns);
   return (wrap.push(text) + wrap.end()).split("\n");
+}
+
+/** The rows of each line of a text: broken between words, and within a word of wide characters, which has no blanks. */
+export function wrapLines(text: string, columns: number): string[][] {
+  const wrap = new WordWrap(columns);
+  return text.split("\n").map((line, index, { length }) => {
+    const isLast = index === length - 1;
+    const out = isLast ? wrap.push(line) + wrap.end() : wrap.push(`${line}\n`).slice(0, -1);
+    return out.split("\n").flatMap((row) => breakWide(row, columns));
+  });
 }
