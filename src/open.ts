@@ -19,7 +19,7 @@ export interface OpenOptions {
 
 /** What every verb of the engine works with. Opens no file yet, and loads an agent when one is asked for. */
 export function openEngine(options: OpenOptions): EngineContext {
-  const { host, stateDirectory: directory, singleWriter, environment, version } = options;
+  const { host, stateDirectory: directory, singleWriter, environment, version, supervisorProgram } = options;
   const store = new Store(host, { directory, singleWriter });
   const defined = Object.entries(environment).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
@@ -35,14 +35,19 @@ export function openEngine(options: OpenOptions): EngineContext {
           hint: "The agents are: builtin.",
         });
       }
-      return await (await import("./builtin.ts")).chooseModel(host, environment, model);
+      return await (await builtinAgent()).chooseModel(host.disk, environment, model);
     },
-    openRedactor: async () => (await import("./builtin.ts")).openRedactor(environment),
+    openRedactor: async () => (await builtinAgent()).openRedactor(environment),
     openAgent: async (request) => {
       if (request.agent !== "builtin") {
         throw new HoldfastError("agent_missing", `this version does not know the agent ${request.agent}`);
       }
-      return (await import("./builtin.ts")).openBuiltin(options, request);
+      return (await builtinAgent()).openBuiltinAgent({ host, environment, supervisorProgram, ...request });
     },
   };
+}
+
+/** Loaded when a session is worked on: reading one needs none of it. */
+function builtinAgent(): Promise<typeof import("./agents/builtin/index.ts")> {
+  return import("./agents/builtin/index.ts");
 }

@@ -35,6 +35,19 @@ export function leave(call: Call, { output, watch, stop }: Leaving): void {
     .then(exit);
 }
 
+/**
+ * What a signal does when the work is over and only its telling goes on: that is not kept waiting by its reader for
+ * long, and takes nothing back. `exitCode` is that of the work.
+ */
+export function hurry({ outside }: Call, exitCode: number): () => void {
+  let isTold = false;
+  return () => {
+    if (isTold) outside.exit(exitCode);
+    isTold = true;
+    void outside.host.clock.sleep(flushMs + reportMs).then(() => outside.exit(exitCode));
+  };
+}
+
 function interruption(call: Call, watch: Watch): Failure {
   const { session } = watch;
   if (session === undefined) {

@@ -3,10 +3,11 @@ import { findRun, readSession } from "../engine/index.ts";
 import type { EndOfWork } from "../model/ending.ts";
 import { codeOfEnding, exitCodeOfEnding } from "../model/ending.ts";
 import type { ErrorCode } from "../model/errors.ts";
+import { errorTable } from "../model/errors.ts";
 import type { OperationView, RunView } from "../model/views.ts";
 import type { Call } from "./call.ts";
 import { screenOf } from "./call.ts";
-import { leave } from "./departure.ts";
+import { hurry, leave } from "./departure.ts";
 import { documentOf } from "./document.ts";
 import type { Failure } from "./failure.ts";
 import { failureOf, reportFailure, reportStack, wrote } from "./failure.ts";
@@ -26,10 +27,10 @@ export interface Work {
   readonly task?: string;
   /** Operations that an earlier process asked for; for people. */
   readonly earlier?: readonly OperationView[];
-  /** Begins nothing more once the signal of `stopping` is aborted. */
+  /** Begins nothing more once `signal` is aborted. */
   start(parts: {
     readonly observer: Observer;
-    readonly stopping: { readonly signal: AbortSignal };
+    readonly signal: AbortSignal;
     readonly begun: (session: string) => void;
   }): Promise<WorkReport>;
 }
@@ -39,24 +40,31 @@ export async function doWork(call: Call, context: EngineContext, work: Work): Pr
   const output = progressOf(call, work);
   const watch = new Watch(work);
   const stop = new AbortController();
-  const stopListening = call.outside.onSignal(() => leave(call, { output, watch, stop }));
   const { signal } = stop;
+  let interrupted = () => leave(call, { output, watch, stop });
+  const stopListening = call.outside.onSignal(() => interrupted());
   try {
     const report = await work.start({
       observer: observe(output, watch, signal),
-      stopping: { signal },
+      signal,
       begun: (session) => {
         watch.begin(session);
         output.begun(session);
       },
     });
-    if (!signal.aborted) return await finish(call, { context, output, watch, report });
+    if (!signal.aborted) {
+      const end: EndOfWork = { ending: report.ending, reason: watch.reason };
+      interrupted = hurry(call, exitCodeOfEnding(end));
+      return await finish(call, { context, output, watch, report, end });
+    }
   } catch (error) {
     if (!signal.aborted) {
+      const failure = withWayOn(call, failureOf(error, call), watch);
+      interrupted = hurry(call, errorTable[failure.code].exit);
       output.stop();
       await Promise.allSettled([output.flushed()]);
       await reportStack(call, error);
-      return await reportFailure(call, withWayOn(call, failureOf(error, call), watch), watch);
+      return await reportFailure(call, failure, watch);
     }
   } finally {
     if (!signal.aborted) stopListening();
@@ -99,13 +107,18 @@ function progressOf(call: Call, work: Work): ProgressOutput {
 
 async function finish(
   call: Call,
-  parts: { context: EngineContext; output: ProgressOutput; watch: Watch; report: WorkReport },
+  parts: {
+    context: EngineContext;
+    output: ProgressOutput;
+    watch: Watch;
+    report: WorkReport;
+    end: EndOfWork;
+  },
 ): Promise<number> {
-  const { context, output, watch, report } = parts;
+  const { context, output, watch, report, end } = parts;
   const run = output.needsRun ? await readRun(context, report) : undefined;
   output.ended(report, run);
   await output.flushed();
-  const end: EndOfWork = { ending: report.ending, reason: watch.reason };
   const failure = failureOfEnding(call, end, watch);
   if (call.form === "json") {
     const data = run ?? { session: report.session };

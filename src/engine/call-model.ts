@@ -27,7 +27,8 @@ export async function callModel(
 ): Promise<void> {
   const { worker } = crew;
   const { clock } = worker.context.host;
-  if (step.failed > 0) await clock.sleep(waitMs(crew, step));
+  if (step.failed > 0) await clock.sleep(waitMs(crew, step), worker.signal);
+  worker.refuseInterrupted();
   const { call, requested, changed } = await prepareCall(crew, run, step);
   await worker.commit([...changed, requested]);
   const heard = await listen(crew, run.run, call);
@@ -71,7 +72,7 @@ async function listen(crew: Crew, run: string, call: ModelCall): Promise<Heard> 
   const startedMs = clock.monotonicMs();
   let firstTokenMs: number | undefined;
   let last: ModelEvent | undefined;
-  for await (const event of agent.model.call(call, new AbortController().signal)) {
+  for await (const event of agent.model.call(call, worker.signal)) {
     last = event;
     if (event.type !== "delta") continue;
     firstTokenMs ??= roundMs(clock.monotonicMs() - startedMs);

@@ -100,5 +100,6 @@ async function acknowledgeAnew(worker: Worker, delivery: string): Promise<void> 
 }
 
 async function appendToQueue(worker: Worker, facts: readonly Fact[]): Promise<void> {
+  worker.refuseInterrupted();
   await worker.held.queue.transact((queue) => queue.append(facts));
 }

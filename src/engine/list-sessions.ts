@@ -2,11 +2,11 @@ import type { Host } from "../host/index.ts";
 import { isDiskError } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { ResumeVerdict } from "../model/eligibility.ts";
-import { evaluateResume } from "../model/eligibility.ts";
 import { timeOfId } from "../model/ids.ts";
 import type { SessionRow } from "../model/views.ts";
 import { viewRow } from "../model/views.ts";
 import type { LastRow, SessionIndex } from "../store/index.ts";
+import { makeResumeJudge } from "./resume-verdict.ts";
 
 /** Which sessions are listed, and how many at once. */
 export interface ListRequest {
@@ -107,27 +107,13 @@ function newestFirst(
   return left.id < right.id ? 1 : left.id > right.id ? -1 : 0;
 }
 
-/** Adds to a row whether it may be resumed. Looks at each directory once: many sessions share one. */
+/** Adds to a row whether it may be resumed. */
 function makeJudge({ host }: ListContext): (row: Candidate) => Promise<ListedSession> {
-  const there = new Map<string, Promise<boolean>>();
-  const isThere = (workspace: string): Promise<boolean> => {
-    const known = there.get(workspace) ?? isDirectory(host, workspace);
-    there.set(workspace, known);
-    return known;
+  const judge = makeResumeJudge(host);
+  return async (row) => {
+    const { moved: _, ...view } = row;
+    return { ...view, resume: await judge(row) };
   };
-  return async ({ moved, ...view }) => {
-    const { archived, active, damaged, workspace } = view;
-    const isDamaged = damaged !== undefined;
-    const workspaceMissing = !isDamaged && !(await isThere(workspace));
-    return {
-      ...view,
-      resume: evaluateResume({ archived, moved, active, damaged: isDamaged, workspaceMissing }),
-    };
-  };
-}
-
-async function isDirectory(host: ListContext["host"], path: string): Promise<boolean> {
-  return (await host.disk.stat(path))?.kind === "directory";
 }
 
 function parseCursor(cursor: string): { updatedAt: number; id: string } {

@@ -20,6 +20,7 @@ import type { Crew } from "./worker.ts";
 export async function beginOperations(crew: Crew, operations: readonly OperationState[]): Promise<void> {
   const ready: ReadyOperation[] = [];
   for (const operation of operations) {
+    crew.worker.refuseInterrupted();
     const one = await prepareOperation(crew, operation);
     if (one !== undefined) ready.push(one);
   }
@@ -72,6 +73,8 @@ async function prepare(tool: Tool, run: ToolRun): Promise<Prepared> {
 
 async function performOperation(crew: Crew, ready: ReadyOperation): Promise<void> {
   const { operation, tool, run, evidence } = ready;
+  // Told to leave in between: it is on record as started, and provably did not happen.
+  crew.worker.refuseInterrupted();
   const { clock } = crew.worker.context.host;
   const [startedAt, startedMs] = [clock.now(), clock.monotonicMs()];
   let result: EffectResult;

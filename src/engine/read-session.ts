@@ -1,13 +1,15 @@
 import type { Commit } from "../model/commit.ts";
 import { HoldfastError } from "../model/errors.ts";
+import type { ResumeVerdict } from "../model/eligibility.ts";
 import type { SessionState } from "../model/fold.ts";
 import { newestRun } from "../model/fold.ts";
 import { timeOfId } from "../model/ids.ts";
-import type { RunSummary, RunView, SessionRow } from "../model/views.ts";
-import { viewRow, viewRun, viewRunSummary } from "../model/views.ts";
+import type { BranchView, RunSummary, RunView, SessionRow } from "../model/views.ts";
+import { viewBranch, viewRow, viewRun, viewRunSummary } from "../model/views.ts";
 import type { WorkspaceBinding } from "../model/facts.ts";
 import type { Damage, VoidLine } from "../store/index.ts";
 import type { EngineContext } from "./context.ts";
+import { makeResumeJudge } from "./resume-verdict.ts";
 import { SessionFold } from "./worker.ts";
 
 /** Reading a session: writes nothing, needs neither configuration nor keys, and shows what is intact of a damaged one. */
@@ -20,6 +22,10 @@ export interface ReadSession {
   readonly damage: (Damage & { file: string }) | undefined;
   /** Lines of stale writers, which changed nothing. */
   readonly voids: readonly VoidLine[];
+  /** Whether it may be resumed, as the list says it. */
+  readonly resume: ResumeVerdict;
+  /** True where it is a branch of a session that is not in this store. */
+  readonly parentMissing: boolean;
 }
 
 /**
@@ -34,15 +40,32 @@ export async function readSession(
   const id = await context.store.find(selector);
   const fold = new SessionFold(id);
   const { history, damage } = await context.store.readHistory(id, (commit) => {
-    fold.take(commit);
-    visit?.(commit);
+    const fault = fold.take(commit);
+    if (fault === undefined) visit?.(commit);
+    return fault;
   });
   if (!fold.hasBegun) {
     const where =
       damage === undefined ? "" : `: line ${damage.line}, byte ${damage.offset}: ${damage.reason}`;
     throw new HoldfastError("log_damaged", `nothing of session ${id} can be read${where}`);
   }
-  return { state: fold.state, active: await context.store.isHeld(id), damage, voids: history.voids };
+  const { state } = fold;
+  const active = await context.store.isHeld(id);
+  const read = { state, active, damage, voids: history.voids };
+  const parent = state.created.parent?.session;
+  const parentMissing = parent !== undefined && !(await context.store.ids()).includes(parent);
+  const judged = { ...rowOf(read), moved: state.row.moved === true };
+  return { ...read, resume: await makeResumeJudge(context.host)(judged), parentMissing };
+}
+
+type Read = Omit<ReadSession, "resume" | "parentMissing">;
+
+/** The row of the list, from the whole log instead of its end. */
+function rowOf({ state, active, damage }: Read): SessionRow {
+  const rest = { updatedAt: state.at, active, messages: state.messages.length };
+  const row = viewRow(state.id, state.row, { createdAt: timeOfId(state.id), ...rest });
+  if (damage === undefined) return row;
+  return { ...row, damaged: `line ${damage.line}, byte ${damage.offset}: ${damage.reason}` };
 }
 
 /** A message as it is shown. */
@@ -55,6 +78,8 @@ export interface MessageView {
 
 /** A session, whole: the shape of `session show`. */
 export type SessionView = Omit<SessionRow, "messages"> & {
+  resume: ResumeVerdict;
+  branch: BranchView;
   binding: WorkspaceBinding;
   runs: RunSummary[];
   messages: MessageView[];
@@ -63,17 +88,11 @@ export type SessionView = Omit<SessionRow, "messages"> & {
 
 /** What is shown of a session. */
 export function viewSession(read: ReadSession): SessionView {
-  const { state, active, damage } = read;
-  const rest = {
-    createdAt: timeOfId(state.id),
-    updatedAt: state.at,
-    active,
-    messages: state.messages.length,
-  };
-  const row = viewRow(state.id, state.row, rest);
+  const { state, resume, parentMissing } = read;
   return {
-    ...row,
-    ...(damage !== undefined && { damaged: `line ${damage.line}, byte ${damage.offset}: ${damage.reason}` }),
+    ...rowOf(read),
+    resume,
+    branch: viewBranch(state.id, state.created, parentMissing),
     binding: state.created.workspace,
     runs: viewRuns(read),
     messages: state.messages.map(({ message: { id, role, parts }, at }) => ({ id, role, at, parts })),

@@ -23,6 +23,8 @@ export interface ResumeRequest {
   /** Policy flags, where any were given: they are compared with the recorded policy. */
   readonly policy?: PolicyFlags;
   readonly acceptRollback: boolean;
+  /** Aborted when the process shall leave at once; see {@link StayOptions.signal}. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -34,12 +36,13 @@ export async function resume(
   request: ResumeRequest,
   observer: Observer,
 ): Promise<WorkReport> {
-  const { acceptRollback, task } = request;
+  const { acceptRollback, task, signal } = request;
   if (task !== undefined) refuseBlank(task);
   const session = await context.store.find(request.selector);
   return await stayIn(context, session, {
     acceptRollback,
     observer,
+    ...(signal && { signal }),
     accept: (state) => refuse(context, state, request),
     begin: async (worker) => {
       if (task !== undefined) await admitTask(context, worker, task);

@@ -7,7 +7,10 @@ import type { WorkReport } from "./stay.ts";
 import { stayIn } from "./stay.ts";
 
 /** A task for a new session. */
-export type TaskRequest = SessionRequest;
+export interface TaskRequest extends SessionRequest {
+  /** Aborted when the process shall leave at once; see {@link StayOptions.signal}. */
+  readonly signal?: AbortSignal;
+}
 
 /**
  * Makes a session with the task in its queue and works on it until the run ends. `begun` is called with the session's id
@@ -25,7 +28,8 @@ export async function runTask(
   const lines: Commit[] = [];
   await context.store.readStrictly(session, (commit) => void lines.push(commit));
   for (const line of lines) await observer.commit(line);
-  return await stayIn(context, session, { acceptRollback: false, observer });
+  const { signal } = request;
+  return await stayIn(context, session, { acceptRollback: false, observer, ...(signal && { signal }) });
 }
 
 /** Rejects a task that asks for nothing: no model answers an empty message. */

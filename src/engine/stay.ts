@@ -14,6 +14,12 @@ import { readRules } from "./workspace-rules.ts";
 export interface StayOptions {
   readonly acceptRollback: boolean;
   readonly observer: Observer;
+  /**
+   * Aborted when the process shall leave at once, as a death would have it: from then on nothing is committed, no
+   * operation and no model call starts, a running model call is ended, and the stay rejects `interrupted` as soon as
+   * the tools that run are done. They are not told to stop: what they do is proven by whoever resumes.
+   */
+  readonly signal?: AbortSignal;
   /** Asked with the history before anything is written; rejects to leave every byte as it is. */
   accept?(state: SessionState): Promise<void>;
   /** Done before the work. */
@@ -31,12 +37,13 @@ export async function stayIn(
   session: string,
   options: StayOptions,
 ): Promise<WorkReport> {
-  const { acceptRollback, observer } = options;
+  const { acceptRollback, observer, signal } = options;
   const opened: { agent?: Agent; accepted: readonly Discrepancy[] } = { accepted: [] };
   try {
     const worker = await Worker.take(context, session, {
       acceptRollback,
       observer,
+      ...(signal && { signal }),
       accept: async (state) => {
         await options.accept?.(state);
         opened.accepted = await compareWithQueue(context.store, state, acceptRollback);

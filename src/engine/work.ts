@@ -29,17 +29,23 @@ export async function work(crew: Crew, accepted: readonly Discrepancy[]): Promis
     const mayTakeMore = result.ending === "completed" || result.ending === "idle";
     if (run !== undefined && mayTakeMore) continue;
     // Asked under the append lock: whoever admits after that finds nobody, and wakes the session himself.
-    if (await letGo(worker, () => !mayTakeMore || nextDelivery(worker.queue) === undefined)) return result;
+    const mayLetGo = () => !mayTakeMore || nextDelivery(worker.queue) === undefined;
+    if (await letGo(worker, mayLetGo, result)) return result;
   }
 }
 
-/** What was done is on record: a disk that has no room for the good-bye takes nothing of it back. */
-async function letGo(worker: Worker, mayLetGo: () => boolean): Promise<boolean> {
+/**
+ * What was done is on record, and whoever goes on finds out how we left: once there is an ending no failure of the
+ * good-bye takes it back, be it a full disk, a lock that somebody keeps, or another owner.
+ */
+async function letGo(worker: Worker, mayLetGo: () => boolean, { ending }: WorkResult): Promise<boolean> {
   try {
     return await worker.held.release(mayLetGo);
   } catch (error) {
-    if (!isHoldfastError(error, "disk_full", "io_error")) throw error;
-    await worker.held.abandon();
+    const isTold =
+      ending === "idle" ? isHoldfastError(error, "disk_full", "io_error") : isHoldfastError(error);
+    if (!isTold) throw error;
+    await worker.abandon();
     return true;
   }
 }

@@ -1,11 +1,12 @@
 import type { Agent, OperationPlace } from "../model/agent.ts";
 import type { Commit } from "../model/commit.ts";
+import { faultOr } from "../model/corruption.ts";
 import type { QueueState } from "../model/delivery.ts";
 import { applyToQueue, emptyQueueState } from "../model/delivery.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { Fact, Row } from "../model/facts.ts";
 import type { SessionState } from "../model/fold.ts";
-import { applyCommit, beginSession } from "../model/fold.ts";
+import { applyCommit, beginSession, faultOfLine } from "../model/fold.ts";
 import type { IdPrefix } from "../model/ids.ts";
 import { makeId } from "../model/ids.ts";
 import type { Redactor } from "../model/redact.ts";
@@ -18,13 +19,16 @@ import { PayloadWriter } from "./payloads.ts";
  * The process that holds a session: its log and queue, folded, and the one way to add to them.
  *
  * A4 Only a worker appends to the log. W1 What was committed is folded and shown, in that order, before `commit`
- * resolves. W2 A line that changes a member of the list row carries the new row.
+ * resolves. W2 A line that changes a member of the list row carries the new row. W3 Once the
+ * process shall leave nothing is committed.
  */
 
 /** How a session is taken. */
 export interface WorkerOptions {
   readonly acceptRollback: boolean;
   readonly observer: Observer;
+  /** Aborted when nothing may be begun or committed any more. */
+  readonly signal?: AbortSignal;
   /** Asked with the folded history before anything is written; rejects to leave every byte as it is. */
   accept?(state: SessionState): Promise<void>;
 }
@@ -36,6 +40,8 @@ export class Worker {
   readonly state: SessionState;
   readonly queue: QueueState;
   readonly held: HeldSession;
+  /** Aborted when the process shall leave at once; then nothing is begun any more. */
+  readonly signal: AbortSignal;
   readonly #redactor: Redactor;
   /** Arguments with secrets in them, which the log has only redacted: known to this process alone. */
   readonly exactArgs = new Map<string, string>();
@@ -48,6 +54,7 @@ export class Worker {
     queue: QueueState;
     held: HeldSession;
     redactor: Redactor;
+    signal: AbortSignal;
   }) {
     this.context = parts.context;
     this.observer = parts.observer;
@@ -55,10 +62,13 @@ export class Worker {
     this.queue = parts.queue;
     this.held = parts.held;
     this.#redactor = parts.redactor;
+    this.signal = parts.signal;
   }
 
   /** Takes the lease of a session and folds it. Rejects as {@link Store.hold} and as `accept` do. */
   static async take(context: EngineContext, session: string, options: WorkerOptions): Promise<Worker> {
+    const { observer, signal = new AbortController().signal } = options;
+    refuseAborted(signal, session);
     const redactor = await context.openRedactor();
     const fold = new SessionFold(session);
     const queue = emptyQueueState();
@@ -70,15 +80,22 @@ export class Worker {
       row: (facts) => rowAfter(fold.state.row, facts),
       visitQueue: (commit) => applyToQueue(queue, commit),
     });
-    const { observer } = options;
-    const worker = new Worker({ context, observer, state: fold.state, queue, held, redactor });
+    const worker = new Worker({ context, observer, state: fold.state, queue, held, redactor, signal });
     // Taking the append lock once folds the queue.
     await worker.orAbandon(() => held.queue.transact(async () => undefined));
     if (fold.last !== undefined) await observer.commit(fold.last);
     return worker;
   }
 
-  /** Makes facts durable as one line; see {@link HeldSession.append}. One at a time, in the order of the calls. */
+  /** Rejects `interrupted` once the process shall leave: asked before anything is begun. */
+  refuseInterrupted(): void {
+    refuseAborted(this.signal, this.state.id);
+  }
+
+  /**
+   * Makes facts durable as one line; see {@link HeldSession.append}. One at a time, in the order of the calls. Rejects
+   * `interrupted` once the process shall leave.
+   */
   commit(facts: readonly Fact[]): Promise<Commit> {
     const result = this.#turn.then(() => this.#commitNow(facts));
     // The next in line starts after this one, whichever way it ended; its own caller sees its failure.
@@ -94,10 +111,14 @@ export class Worker {
     try {
       return await something();
     } catch (error) {
-      // The failure that led here is the one to be told.
-      await this.held.abandon().catch(() => undefined);
+      await this.abandon();
       throw error;
     }
+  }
+
+  /** Lets go as a death would; never rejects, for what led here is what is to be told. */
+  async abandon(): Promise<void> {
+    await Promise.allSettled([this.held.abandon()]);
   }
 
   /** The text with every known secret masked. */
@@ -132,11 +153,22 @@ export class Worker {
   }
 
   async #commitNow(facts: readonly Fact[]): Promise<Commit> {
+    this.refuseInterrupted();
+    const line = { facts, at: this.context.host.clock.now(), epoch: this.held.epoch };
+    const fault = faultOfLine(this.state, line);
+    if (fault !== undefined) throw new HoldfastError("internal", `a line was not written: ${fault}`);
     const row = rowAfter(this.state.row, facts);
     const { commit } = await this.held.append(row === undefined ? facts : [...facts, row]);
     await this.observer.commit(commit);
     return commit;
   }
+}
+
+function refuseAborted(signal: AbortSignal, session: string): void {
+  if (!signal.aborted) return;
+  throw new HoldfastError("interrupted", `interrupted; session ${session} is kept`, {
+    hint: `Go on with: holdfast resume ${session}`,
+  });
 }
 
 /** W2 The row after these facts; undefined where none of its members changes. */
@@ -156,10 +188,18 @@ export class SessionFold {
     this.#session = session;
   }
 
-  take(commit: Commit): void {
-    if (commit.seq === 0) this.#state = beginSession(this.#session, commit, this.#state);
-    else applyCommit(this.state, commit);
+  /** Takes the next line in; returns why it cannot be true, where it cannot, and then stays before it. */
+  take(commit: Commit): string | undefined {
+    if (commit.seq === 0) {
+      const begun = faultOr(() => beginSession(this.#session, commit, this.#state));
+      if (typeof begun === "string") return begun;
+      this.#state = begun;
+    } else {
+      const fault = applyCommit(this.state, commit);
+      if (fault !== undefined) return fault;
+    }
     this.last = commit;
+    return undefined;
   }
 
   /** True where a line 0 was read. */

@@ -1,6 +1,7 @@
 import * as fs from "node:fs";
 import { DiskError } from "./disk.ts";
 import type { HeldLock, Locks } from "./locks.ts";
+import { noLocks } from "./locks.ts";
 import { codeOf } from "./node-disk.ts";
 
 type LockFunctions = typeof import("fs-native-extensions");
@@ -13,7 +14,7 @@ export function nodeLocks(): Locks {
   let functions: Promise<LockFunctions> | undefined;
   return {
     async tryLock(path, { shared = false } = {}) {
-      functions ??= loadFunctions();
+      functions ??= loadFunctions(path);
       const { tryLock, unlock } = await functions;
       const descriptor = openLockFile(path, shared);
       let held: HeldLock | undefined;
@@ -36,15 +37,12 @@ export function nodeLocks(): Locks {
 }
 
 /** Loaded at the first lock only: most commands take none, and the addon costs more than the rest of a short one. */
-async function loadFunctions(): Promise<LockFunctions> {
+async function loadFunctions(path: string): Promise<LockFunctions> {
   try {
     return await import("fs-native-extensions");
   } catch (error) {
-    throw new Error(
-      `File locks are not available on ${process.platform}-${process.arch}: the package fs-native-extensions has no ` +
-        "binary that loads here. It has them for Linux with glibc, macOS and Windows, each on x64 and arm64.",
-      { cause: error },
-    );
+    // The package has no binary for this system, or one that does not load here.
+    throw new DiskError(noLocks, `lock (${process.platform}-${process.arch})`, path, error);
   }
 }
 

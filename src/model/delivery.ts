@@ -1,4 +1,4 @@
-import { queueCorruption } from "./corruption.ts";
+import { faultOr, queueCorruption } from "./corruption.ts";
 import type { Commit } from "./commit.ts";
 import type { Fact } from "./facts.ts";
 import { isKnownKind } from "./facts.ts";
@@ -53,11 +53,15 @@ export function emptyQueueState(): QueueState {
   return { deliveries: new Map(), order: [], requests: new Map() };
 }
 
-/** Takes one line of the queue in. Throws where it says something impossible. */
-export function applyToQueue(queue: QueueState, commit: Commit): void {
-  for (const fact of commit.facts) {
-    if (isKnownKind(fact.kind)) applyFact(queue, fact as Fact, commit.at);
-  }
+/** Takes one line of the queue in. Where it says something impossible it returns why, as words; the state is then void. */
+export function applyToQueue(queue: QueueState, commit: Commit): string | undefined {
+  const taken = faultOr(() => {
+    for (const fact of commit.facts) {
+      if (isKnownKind(fact.kind)) applyFact(queue, fact as Fact, commit.at);
+    }
+    return queue;
+  });
+  return typeof taken === "string" ? taken : undefined;
 }
 
 function applyFact(queue: QueueState, fact: Fact, at: number): void {

@@ -1,6 +1,6 @@
 import type { Commit } from "./commit.ts";
-import { corruption } from "./corruption.ts";
-import type { EpochRaised, Fact, Message, Policy, Row, SessionCreated } from "./facts.ts";
+import { corruption, faultOr } from "./corruption.ts";
+import type { EpochRaised, Fact, Message, OpaqueFact, Policy, Row, SessionCreated } from "./facts.ts";
 import { isKnownKind } from "./facts.ts";
 import type { OperationFact, OperationState } from "./operation.ts";
 import { evolveOperation } from "./operation.ts";
@@ -113,24 +113,93 @@ function conversationOf(inherited: SessionState | undefined): Conversation {
   return { messages, operations, calls, rawArgs, cassetteIndex, system, visibleEnd, marks };
 }
 
-/** Takes the next line in. Throws where it says something impossible. */
-export function applyCommit(state: SessionState, commit: Commit): void {
+/**
+ * Takes the next line in. Where it says something impossible it leaves the state as it is and returns why, as words: a
+ * line is true as a whole or not at all.
+ */
+export function applyCommit(state: SessionState, commit: Commit): string | undefined {
   const lastAt = state.attempt?.lastAt ?? state.at;
+  const evolved = faultOr(() => evolveMachines(state, commit, lastAt));
+  if (typeof evolved === "string") return evolved;
   state.released = false;
   for (const fact of commit.facts) {
-    if (isKnownKind(fact.kind)) applyFact(state, fact as Fact, { commit, lastAt });
+    if (isKnownKind(fact.kind)) applyFact(state, fact as Fact, commit);
   }
+  for (const [id, run] of evolved.runs) state.runs.set(id, run);
+  for (const [id, operation] of evolved.operations) state.operations.set(id, operation);
   const { seq, sum, epoch, at, rev } = commit;
   Object.assign(state, { seq, sum, epoch, at, revision: rev });
   if (state.attempt?.epoch === epoch) state.attempt = { epoch, lastAt: at };
+  return undefined;
 }
 
-interface Place {
-  readonly commit: Commit;
-  readonly lastAt: number;
+/** What a line makes of the runs and operations that it names. */
+interface Evolved {
+  readonly runs: Map<string, RunState>;
+  readonly operations: Map<string, OperationState>;
 }
 
-function applyFact(state: SessionState, fact: Fact, place: Place): void {
+/** Why a line cannot follow, or undefined where it can: asked before it is written, as it is asked when it is read. */
+export function faultOfLine(
+  state: SessionState,
+  line: Pick<Commit, "facts" | "at" | "epoch">,
+): string | undefined {
+  const evolved = faultOr(() => evolveMachines(state, line, state.at));
+  return typeof evolved === "string" ? evolved : undefined;
+}
+
+/** Follows a line's facts through the machines, beside the state. Throws on an impossible pair. */
+function evolveMachines(
+  state: SessionState,
+  line: Pick<Commit, "facts" | "at" | "epoch">,
+  lastAt: number,
+): Evolved {
+  const evolved: Evolved = { runs: new Map(), operations: new Map() };
+  const runOf = (id: string) => evolved.runs.get(id) ?? state.runs.get(id);
+  const operationOf = (id: string) => evolved.operations.get(id) ?? state.operations.get(id);
+  const { at, epoch } = line;
+  for (const fact of line.facts) {
+    if (isRunFact(fact)) {
+      evolved.runs.set(fact.run, evolveRun(runOf(fact.run), fact, { at, epoch, lastAt }));
+    } else if (isOperationFact(fact)) {
+      const { operation } = fact;
+      const replaces = fact.kind === "op.asked" ? fact.replaces : undefined;
+      const replaced = replaces === undefined ? undefined : operationOf(replaces);
+      evolved.operations.set(operation, evolveOperation(operationOf(operation), fact, at, replaced));
+    }
+  }
+  return evolved;
+}
+
+const runKinds: ReadonlySet<string> = new Set<RunFact["kind"]>([
+  "run.created",
+  "run.started",
+  "run.suspended",
+  "run.input_required",
+  "run.ended",
+  "model.requested",
+  "model.answered",
+  "model.failed",
+]);
+const operationKinds: ReadonlySet<string> = new Set<OperationFact["kind"]>([
+  "op.asked",
+  "op.started",
+  "op.known",
+  "op.unknown",
+  "op.resolved",
+  "op.settled",
+]);
+
+function isRunFact(fact: Fact | OpaqueFact): fact is RunFact {
+  return runKinds.has(fact.kind);
+}
+
+function isOperationFact(fact: Fact | OpaqueFact): fact is OperationFact {
+  return operationKinds.has(fact.kind);
+}
+
+/** The rest of a fact: what the machines do not keep. */
+function applyFact(state: SessionState, fact: Fact, commit: Commit): void {
   switch (fact.kind) {
     case "row":
       state.row = fact;
@@ -145,10 +214,10 @@ function applyFact(state: SessionState, fact: Fact, place: Place): void {
       state.policy = { policy: fact.policy, hash: fact.policyHash };
       return;
     case "message":
-      applyMessage(state, fact, place.commit);
+      applyMessage(state, fact, commit);
       return;
     case "rewound":
-      applyRewind(state, fact, place.commit);
+      applyRewind(state, fact, commit);
       return;
     case "run.created":
     case "run.started":
@@ -158,7 +227,7 @@ function applyFact(state: SessionState, fact: Fact, place: Place): void {
     case "model.requested":
     case "model.answered":
     case "model.failed":
-      applyRunFact(state, fact, place);
+      applyRunFact(state, fact, commit);
       return;
     case "op.asked":
     case "op.started":
@@ -166,7 +235,7 @@ function applyFact(state: SessionState, fact: Fact, place: Place): void {
     case "op.unknown":
     case "op.resolved":
     case "op.settled":
-      applyOperationFact(state, fact, place.commit.at);
+      applyOperationFact(state, fact);
       return;
     default:
       return;
@@ -193,10 +262,7 @@ function applyRewind(state: SessionState, fact: Extract<Fact, { kind: "rewound" 
   state.messages.reverse();
 }
 
-function applyRunFact(state: SessionState, fact: RunFact, place: Place): void {
-  const { at, epoch } = place.commit;
-  const run = evolveRun(state.runs.get(fact.run), fact, { at, epoch, lastAt: place.lastAt });
-  state.runs.set(fact.run, run);
+function applyRunFact(state: SessionState, fact: RunFact, { at, epoch }: Commit): void {
   if (fact.kind === "run.started") state.attempt = { epoch, lastAt: at };
   if (fact.kind === "model.requested") state.system = systemKey(fact);
   if (fact.kind === "model.requested" && fact.cassetteIndex !== undefined)
@@ -212,16 +278,13 @@ export function systemKey(fact: { system: { sha256: string }; tools: Record<stri
   return `${fact.system.sha256} ${JSON.stringify(fact.tools)}`;
 }
 
-function applyOperationFact(state: SessionState, fact: OperationFact, at: number): void {
+function applyOperationFact(state: SessionState, fact: OperationFact): void {
   const { operation } = fact;
-  const replaced =
-    fact.kind === "op.asked" && fact.replaces !== undefined ? state.operations.get(fact.replaces) : undefined;
-  state.operations.set(operation, evolveOperation(state.operations.get(operation), fact, at, replaced));
   if (fact.kind === "op.asked") {
     if (fact.call !== undefined) state.calls.set(operation, fact.call);
     const { rawArgs: text, rawArgsBlob: blob } = fact;
     if (text !== undefined || blob !== undefined) state.rawArgs.set(operation, { text, blob });
-    const index = replaced === undefined ? -1 : state.open.indexOf(replaced.operation);
+    const index = fact.replaces === undefined ? -1 : state.open.indexOf(fact.replaces);
     if (index === -1) state.open.push(operation);
     else state.open[index] = operation;
   } else if (fact.kind === "op.settled") {

@@ -1,4 +1,4 @@
-import type { Row } from "./facts.ts";
+import type { ParentLink, Row, SessionCreated } from "./facts.ts";
 import type { SessionState } from "./fold.ts";
 import type { OperationState } from "./operation.ts";
 import type { RunState } from "./run.ts";
@@ -50,6 +50,8 @@ export interface OperationView {
   evidence?: Json;
   /** Why the outcome is unknown. */
   reason?: string;
+  /** When it was found to be unknown, and the evidence gathered. */
+  unknownAt?: number;
   /** Who said what happened, when, and how they know; absent where nobody had to. */
   resolution?: { by: string; at: number; evidence?: string };
 }
@@ -98,6 +100,41 @@ export interface SessionRow {
   parent?: string;
   /** Set where the log is damaged: why and where. */
   damaged?: string;
+}
+
+/** Where a session belongs among its branches; of one that is no branch, that it is the root. */
+export interface BranchView {
+  /** Id of the first ancestor of the family; its own where it is no branch. */
+  root: string;
+  /** Id of the session that it left; null where it is no branch. */
+  parent: string | null;
+  /** True where that session is not in this store. */
+  parentMissing: boolean;
+  /** Where it left: a message, its place among the visible ones from 1, when that was said, and the side of the cut. */
+  forkPoint: { message?: string; ordinal?: number; at?: number; position: "before" | "after" } | null;
+  /** What for: `manual`, `edit` or `rerun`; null where it is no branch. */
+  kind: ParentLink["kind"] | null;
+  /** True for a branch that carries its past with it instead of sharing it. */
+  legacy: boolean;
+}
+
+/** The place of a session among its branches, from its line 0. */
+export function viewBranch(
+  id: string,
+  { parent, bases = [] }: Pick<SessionCreated, "parent" | "bases">,
+  parentMissing: boolean,
+): BranchView {
+  if (parent === undefined) {
+    return { root: id, parent: null, parentMissing: false, forkPoint: null, kind: null, legacy: false };
+  }
+  const { session, root, message, ordinal, messageAt: at, position, kind } = parent;
+  const forkPoint = {
+    ...(message !== undefined && { message }),
+    ...(ordinal !== undefined && { ordinal }),
+    ...(at !== undefined && { at }),
+    position,
+  };
+  return { root, parent: session, parentMissing, forkPoint, kind, legacy: bases.length === 0 };
 }
 
 /** The row of a list, from what stands at a log's end. */
@@ -188,6 +225,7 @@ function viewOperation(operation: OperationState, args: Json): OperationView {
   const doubt = operation.at === "asked" || operation.at === "started" ? undefined : operation.doubt;
   if (doubt !== undefined) {
     view.reason = doubt.reason;
+    view.unknownAt = doubt.at;
     view.evidence = doubt.evidence;
   } else if ("evidence" in operation && operation.evidence !== undefined) {
     view.evidence = { ...operation.evidence } as Json;

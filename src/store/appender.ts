@@ -1,5 +1,5 @@
 import type { Disk, DiskFile } from "../host/index.ts";
-import { DiskError, equalBytes, isDiskError, readAt } from "../host/index.ts";
+import { DiskError, equalBytes, Fifo, isDiskError, readAt } from "../host/index.ts";
 import type { Commit } from "../model/commit.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { Fact, OpaqueFact } from "../model/facts.ts";
@@ -69,7 +69,7 @@ interface EncodedLine {
 /** Appends lines to one file, one at a time. */
 export class Appender {
   readonly #options: AppenderOptions;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Fifo();
   #ended: HoldfastError | undefined;
   #closed = false;
   /** False until this process has synced all that the file holds. */
@@ -90,7 +90,7 @@ export class Appender {
    * the next one will find the line; `durability_unknown` when it could not be undone.
    */
   append(facts: readonly (Fact | OpaqueFact)[], line: { epoch: number; at: number }): Promise<Appended> {
-    return this.#enqueue(async () => {
+    return this.#turns.run(async () => {
       await this.#catchUp();
       return (await this.#options.find?.(facts)) ?? (await this.#appendNow(facts, line));
     });
@@ -98,12 +98,12 @@ export class Appender {
 
   /** Folds what others have added. Rejects when the writer has ended. */
   catchUp(): Promise<void> {
-    return this.#enqueue(() => this.#catchUp());
+    return this.#turns.run(() => this.#catchUp());
   }
 
   /** Ends the writer when what was asked before is done. */
   close(): Promise<void> {
-    return this.#enqueue(async () => {
+    return this.#turns.run(async () => {
       const { file, scan, unsure } = this.#options;
       if (this.#ended === undefined) await settleQuietly(unsure);
       this.#end(new HoldfastError("internal", `session ${scan.session} was let go by this process`));
@@ -111,16 +111,6 @@ export class Appender {
       this.#closed = true;
       await onStorage(file.path, () => file.close());
     });
-  }
-
-  #enqueue<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#turn.then(work);
-    // The next in line starts after this one, whichever way it ended; its own caller sees its failure.
-    this.#turn = result.then(
-      () => undefined,
-      () => undefined,
-    );
-    return result;
   }
 
   async #appendNow(

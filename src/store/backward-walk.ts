@@ -36,6 +36,8 @@ export interface WalkOptions {
   readonly voidOffsets?: ReadonlySet<number> | undefined;
   /** Size of the first read. */
   readonly chunkBytes: number;
+  /** The bytes of the whole file, up to `end`, where they are read already. */
+  readonly whole?: Buffer | undefined;
 }
 
 /** Walks over the accepted lines of one file from its end to its start. */
@@ -52,9 +54,9 @@ export class BackwardWalk {
   #head: ChainHead | undefined;
 
   constructor(options: WalkOptions) {
-    const { file, end, chunkBytes, expected } = options;
+    const { file, end, chunkBytes, expected, whole } = options;
     this.#options = options;
-    this.#lines = new TailLines(file, end, chunkBytes);
+    this.#lines = new TailLines(file, end, chunkBytes, whole);
     this.#chain = new BackChain(expected);
   }
 
@@ -106,8 +108,9 @@ export class BackwardWalk {
           break;
         case "head":
           if (this.#held !== undefined) this.#noteVoid(this.#held);
-          // A copy: a Buffer's own slice would be a view of bytes that the next read replaces.
-          this.#held = { ...line, bytes: new Uint8Array(piece.bytes) };
+          // A copy, where there is a next read: a Buffer's own slice would be a view of bytes that it replaces.
+          this.#held =
+            this.#options.whole === undefined ? { ...line, bytes: new Uint8Array(piece.bytes) } : line;
           break;
         case "accepted":
           return this.#release(line);

@@ -1,9 +1,15 @@
 import { dirname, join } from "node:path";
 import type { Disk, DiskFile, Ids } from "../host/index.ts";
-import { isDiskError, sha256, readWhole } from "../host/index.ts";
+import {
+  createDurably,
+  isDiskError,
+  makeDirectoryDurably,
+  randomHex,
+  readWhole,
+  sha256,
+} from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { BlobRef } from "../model/values.ts";
-import { createDurably, makeDirectoryDurably } from "./files.ts";
 import { onStorage } from "./write-errors.ts";
 
 /** Payloads over this many bytes of JSON text stand beside the log. */
@@ -43,7 +49,7 @@ export class Blobs {
     if (!this.#hasFolder) await makeDirectoryDurably(this.#disk, this.#own, dirname(this.#own));
     this.#hasFolder = true;
     if (await this.#isWhole(path, reference)) return await this.#syncExisting(path);
-    const random = Buffer.from(this.#ids.random(8)).toString("hex");
+    const random = randomHex(this.#ids, 8);
     const temporary = join(this.#own, `.${reference.sha256.slice(0, 16)}-${random}`);
     await createDurably(this.#disk, temporary, bytes);
     await this.#disk.rename(temporary, path);

@@ -27,7 +27,8 @@ export function emptyHead(sum: string = zeroSum): ChainHead {
 
 /** The sums of all accepted lines of one file, 16 bytes each, so that a stale line of any age is recognised. */
 export class SumHistory {
-  #sums = new Uint8Array(16 * 256);
+  // Made at the first line: whoever only lists has no use for it.
+  #sums = new Uint8Array(0);
   #count = 0;
   readonly #before: string;
 
@@ -41,7 +42,7 @@ export class SumHistory {
 
   push(sum: string): void {
     if ((this.#count + 1) * 16 > this.#sums.length) {
-      const grown = new Uint8Array(this.#sums.length * 2);
+      const grown = new Uint8Array(Math.max(16 * 256, this.#sums.length * 2));
       grown.set(this.#sums);
       this.#sums = grown;
     }

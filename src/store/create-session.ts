@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { Disk, Host } from "../host/index.ts";
+import { createDurably, makeDirectoryDurably, removeFolderQuietly } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { Fact, Row, SessionCreated } from "../model/facts.ts";
 import { makeId } from "../model/ids.ts";
 import { Blobs } from "./blobs.ts";
-import { createDurably, makeDirectoryDurably, removeFolderQuietly } from "./files.ts";
 import { encodeHead } from "./head-file.ts";
 import { encodeLine, readEnvelope, zeroSum } from "./line.ts";
 import { parseLogFacts, parseQueueFacts } from "./read-facts.ts";

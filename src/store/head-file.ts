@@ -1,5 +1,5 @@
 import type { Disk, DiskFile } from "../host/index.ts";
-import { DiskError, isDiskError, isUtf8, sha256, utf8Bytes, utf8Text } from "../host/index.ts";
+import { isDiskError, isUtf8, sha256, utf8Bytes, utf8Text, writeDurably } from "../host/index.ts";
 import { isId } from "../model/ids.ts";
 
 /**
@@ -80,9 +80,7 @@ export async function readHead(disk: Disk, path: string, session: string): Promi
 export async function writeHead(disk: Disk, path: string, record: HeadRecord): Promise<void> {
   const file = await openHead(disk, path);
   try {
-    const bytes = encodeHead(record);
-    if ((await file.write(bytes, 0)) !== bytes.length) throw new DiskError("SHORT_WRITE", "write", path);
-    await file.sync();
+    await writeDurably(file, encodeHead(record));
   } finally {
     await file.close();
   }

@@ -14,7 +14,7 @@ const pauseMs = 2;
 const placeCharactersMax = 40;
 
 /** What this process knows of a write of its own that failed. */
-interface FailedWrite {
+interface RememberedWrite {
   readonly note: UnsureNote;
   /** The file that it was written to, where that is known; a repair puts another one in its place. */
   readonly inode: string | undefined;
@@ -24,14 +24,15 @@ interface FailedWrite {
 
 /**
  * Keeps a session's `head`: where the log ended, and which bytes are unsure after a failed write. The log's holder and
- * the queue's appenders change it under different locks, so each change is made under a lock of its own: on a full disk
- * both fail at once, and one must not bring back the note that the other has just taken away.
+ * the queue's appenders change it under different locks, so each change is made under a lock of its own, on `head` itself
+ * (empty where the lock made it, which says nothing): on a full disk both fail at once, and one must not bring back the
+ * note that the other has just taken away.
  */
 export class HeadKeeper {
   readonly #host: Host;
   readonly #folder: SessionFolder;
   /** A disk that fails may not take the note either: then at least this process must not forget. */
-  readonly #failed = new Map<UnsureNote["file"], FailedWrite>();
+  readonly #failed = new Map<UnsureNote["file"], RememberedWrite>();
 
   constructor(host: Host, folder: SessionFolder) {
     this.#host = host;
@@ -92,7 +93,7 @@ export class HeadKeeper {
   }
 
   async #note(file: UnsureNote["file"], size: number): Promise<void> {
-    const failed: FailedWrite = { note: this.#noteOf(file, size), inode: undefined, isGone: false };
+    const failed: RememberedWrite = { note: this.#noteOf(file, size), inode: undefined, isGone: false };
     this.#failed.set(file, failed);
     await quietly(async () => {
       const note = { ...failed.note, ...(await this.#here()) };

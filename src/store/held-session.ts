@@ -47,7 +47,7 @@ export interface HeldSession {
    * Lets go in good order, if `mayLetGo` (asked under the append lock, the queue folded) says so; resolves to whether
    * it did. Not asked where the session is being deleted. A disk that does not take the good-bye takes nothing back:
    * the lease goes as at a death, still under the append lock. After a rejection the session is still held: `busy`
-   * where the append lock cannot be had, or the queue's failures.
+   * where the append lock cannot be had, `fenced`, `durability_unknown`, or the queue's failures.
    */
   release(mayLetGo: () => boolean): Promise<boolean>;
   /**
@@ -135,11 +135,14 @@ async function closeAll(appender: RaisedEpoch["appender"], lease: Lease): Promis
   }
 }
 
-/** What was done is on record, and the next holder comes without a good-bye as well. */
+/**
+ * What was done is on record, and the next holder comes without a good-bye as well. But that it is unknown what is on
+ * disk must be told: where the disk did not take the note either, nobody else will know.
+ */
 async function quietly(goodbye: () => Promise<void>): Promise<void> {
   try {
     await goodbye();
   } catch (error) {
-    if (!isHoldfastError(error, "disk_full", "io_error", "durability_unknown", "fenced")) throw error;
+    if (!isHoldfastError(error, "disk_full", "io_error")) throw error;
   }
 }

@@ -31,8 +31,10 @@ export interface DamagedRow {
   readonly damage: Damage & { readonly file: string };
 }
 
-const readBytes = 16 * 1024;
+/** What is read at once of a log. */
+export const lastRowBytes = 16 * 1024;
 const attemptsMax = 8;
+const newline = 0x0a;
 
 interface LastLine {
   readonly envelope: Envelope;
@@ -42,11 +44,14 @@ interface LastLine {
 }
 
 /**
- * Reads the end of a log and its newest row: one open and, as a rule, one or two reads. What is older than those lines
- * is not looked at. Rejects with a DiskError where the log cannot be read.
+ * Reads the end of a log and its newest row: one open and one read of a small log, as a rule two of a larger one. What
+ * is older than those lines is not looked at, and the facts of the last one are not judged: a list trusts the sums.
+ * `buffer` is for {@link lastRowBytes} and nobody else's until this resolves. Rejects with a DiskError where the log
+ * cannot be read.
  */
 export async function readLastRow(
   source: Pick<HistorySource, "disk" | "own">,
+  buffer: Buffer = Buffer.allocUnsafe(lastRowBytes),
 ): Promise<LastRow | DamagedRow> {
   const { path, session } = source.own;
   const file = await openPart(source.disk, source.own);
@@ -54,14 +59,17 @@ export async function readLastRow(
     return { damage: { file: path, line: 1, offset: 0, reason: "the file is missing" } };
   }
   try {
-    const last = (await readLastLine(file, session)) ?? (await scanToLastLine(file, session));
+    const start = buffer.subarray(0, await file.read(buffer, 0));
+    // A log that ends with a line and leaves room in the buffer is read whole.
+    const whole = start.length < buffer.length && start.at(-1) === newline ? start : undefined;
+    const last = (await readLastLine(file, session, whole)) ?? (await scanToLastLine(file, session));
     if (!("envelope" in last)) return { damage: { ...last, file: path } };
     const { envelope, facts, offset, remainder } = last;
     const damageAt = async (at: number, reason: string) => ({
       damage: { file: path, line: await lineNumberAt(file, at), offset: at, reason },
     });
     if (facts === undefined) return await damageAt(offset, "its facts cannot be read");
-    const row = facts.at(-1)?.kind === "row" ? facts.at(-1) : await readRowAt(file, envelope);
+    const row = facts.at(-1)?.kind === "row" ? facts.at(-1) : await readRowAt(file, envelope, start);
     if (!isRow(row)) return await damageAt(envelope.row, "there is no row");
     const { at, rev, msgs } = envelope;
     // Nobody has held a log of one line yet: a holder's first act is a line of its own.
@@ -72,24 +80,37 @@ export async function readLastRow(
   }
 }
 
-/** The last accepted line, from behind; undefined where only a forward reading can tell. */
-async function readLastLine(file: DiskFile, session: string): Promise<LastLine | undefined> {
+/** The last accepted line, from behind; undefined where only a forward reading can tell. `whole`: all that was read. */
+async function readLastLine(
+  file: DiskFile,
+  session: string,
+  whole: Buffer | undefined,
+): Promise<LastLine | undefined> {
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
-    const end = (await file.stat()).size;
-    const walk = new BackwardWalk({ file, session, end, chunkBytes: readBytes });
-    const line = await walk.next();
-    if (typeof line === "string") return undefined;
-    const { envelope, offset } = line;
-    const facts = readFacts(line.bytes, envelope);
-    for (let next: unknown = line; !walk.isSettled && next !== "start";) {
-      next = await walk.next();
-      if (next === "undecided") return undefined;
-    }
-    const remainder = await readWalkRemainder(file, walk, { session, end });
-    if (remainder === "undecided") return undefined;
-    if (remainder !== "again") return { envelope, facts, offset, remainder };
+    const line = await walkToLastLine(file, session, attempt === 0 ? whole : undefined);
+    if (line !== "again") return line;
   }
   return undefined;
+}
+
+async function walkToLastLine(
+  file: DiskFile,
+  session: string,
+  whole: Buffer | undefined,
+): Promise<LastLine | undefined | "again"> {
+  const end = whole?.length ?? (await file.stat()).size;
+  const walk = new BackwardWalk({ file, session, end, chunkBytes: lastRowBytes, whole });
+  const line = await walk.next();
+  if (typeof line === "string") return undefined;
+  const { envelope, offset } = line;
+  const facts = readFacts(line.bytes, envelope);
+  for (let next: unknown = line; !walk.isSettled && next !== "start";) {
+    next = await walk.next();
+    if (next === "undecided") return undefined;
+  }
+  const remainder = await readWalkRemainder(file, walk, { session, end });
+  if (remainder === "undecided") return undefined;
+  return remainder === "again" ? remainder : { envelope, facts, offset, remainder };
 }
 
 /** The last accepted line, from the start; or the damage on the way. */
@@ -110,9 +131,10 @@ async function scanToLastLine(file: DiskFile, session: string): Promise<LastLine
   return last === undefined ? { line: 1, offset: 0, reason: "line 0 is missing" } : { ...last, remainder };
 }
 
-/** The row in the line that the last one points at. */
-async function readRowAt(file: DiskFile, last: Envelope): Promise<OpaqueFact | undefined> {
-  const line = await readLineAt(file, last.row);
+/** The row in the line that the last one points at. `start`: what was read of the file's beginning. */
+async function readRowAt(file: DiskFile, last: Envelope, start: Buffer): Promise<OpaqueFact | undefined> {
+  const isRead = start.indexOf(newline, last.row) !== -1;
+  const line = isRead ? lineIn(start.subarray(last.row)) : await readLineAt(file, last.row);
   if (line === undefined) return undefined;
   const { v, ses, seq } = line.envelope;
   const fits = v === formatVersion && ses === last.ses && seq < last.seq;
@@ -123,15 +145,20 @@ async function readLineAt(
   file: DiskFile,
   offset: number,
 ): Promise<{ envelope: Envelope; bytes: Uint8Array } | undefined> {
-  for (let size = readBytes; ; size = lineBytesMax) {
+  for (let size = lastRowBytes; ; size = lineBytesMax) {
     const bytes = Buffer.allocUnsafe(size);
     const count = await readFully(file, bytes, offset);
-    const newline = bytes.subarray(0, count).indexOf(0x0a);
-    if (newline === -1 && count === size && size < lineBytesMax) continue;
-    const line = bytes.subarray(0, newline + 1);
-    const envelope = readEnvelope(line);
-    return envelope === undefined ? undefined : { envelope, bytes: line };
+    const found = bytes.subarray(0, count);
+    if (count === size && size < lineBytesMax && !found.includes(newline)) continue;
+    return lineIn(found);
   }
+}
+
+/** The line at the start of these bytes, where one verifies. */
+function lineIn(bytes: Buffer): { envelope: Envelope; bytes: Uint8Array } | undefined {
+  const line = bytes.subarray(0, bytes.indexOf(newline) + 1);
+  const envelope = readEnvelope(line);
+  return envelope === undefined ? undefined : { envelope, bytes: line };
 }
 
 /** The facts of a line as JSON has them: a list trusts the sum, and checks nothing but the row that it shows. */

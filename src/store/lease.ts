@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import type { HeldLock, Host } from "../host/index.ts";
-import { isDiskError, isUtf8, utf8Bytes, utf8Text, readWhole } from "../host/index.ts";
+import { isDiskError, isUtf8, noLocks, utf8Bytes, utf8Text, readWhole } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { SessionFolder } from "./session-folder.ts";
 import { onStorage } from "./write-errors.ts";
@@ -11,6 +11,10 @@ import { onStorage } from "./write-errors.ts";
  */
 
 const leaseForMs = 250;
+/**
+ * Longer than for the lease: whoever has that knows that nobody else holds the session, and waits only for those who
+ * look at it to leave a gap. Beside two who look without a pause, on two busy processors, 250 ms were not enough.
+ */
 const aliveForMs = 2000;
 /** How long an appender waits for the queue, its turn in this process included. */
 export const appendForMs = 2000;
@@ -27,13 +31,13 @@ export interface Lease {
 
 /** Takes the lease, trying for 250 ms. Rejects `busy`, naming the owner, `deleted`, `not_found` or a storage error. */
 export async function takeLease(host: Host, folder: SessionFolder): Promise<Lease> {
-  const lock = await retry(host, leaseForMs, () => tryLock(host, folder, folder.lease));
+  const now = () => host.clock.monotonicMs();
+  const lock = await retry(host, now() + leaseForMs, () => tryLock(host, folder, folder.lease));
   if (lock === undefined) throw await busy(host, folder);
   try {
     await refuseDeleted(host, folder);
     await writeOwner(host, folder);
-    // A probe shares it for a moment, again and again where somebody lists in a loop.
-    const alive = await retry(host, aliveForMs, () => tryLock(host, folder, folder.alive));
+    const alive = await retry(host, now() + aliveForMs, () => tryLock(host, folder, folder.alive));
     if (alive === undefined) throw probed(folder);
     return { lock, alive };
   } catch (error) {
@@ -59,7 +63,7 @@ export async function isHeld(host: Pick<Host, "locks">, folder: SessionFolder): 
     await probe.release();
     return false;
   } catch (error) {
-    if (isDiskError(error, "ENOENT", "EACCES", "EROFS")) return false;
+    if (isDiskError(error, "ENOENT", "EACCES", "EROFS", noLocks)) return false;
     throw error;
   }
 }
@@ -69,11 +73,10 @@ export async function isHeld(host: Pick<Host, "locks">, folder: SessionFolder): 
  * `not_found` or a storage error.
  */
 export async function takeAppendLock(host: Host, folder: SessionFolder, untilMs: number): Promise<HeldLock> {
-  const forMs = untilMs - host.clock.monotonicMs();
-  const lock = await retry(host, forMs, () => tryLock(host, folder, folder.append));
+  const lock = await retry(host, untilMs, () => tryLock(host, folder, folder.append));
   if (lock !== undefined) return lock;
   throw new HoldfastError("busy", `the queue of session ${folder.id} is being written by another process`, {
-    hint: "Run the same command again.",
+    hint: "A process that is stopped or suspended may hold it. What was recorded before is intact.",
   });
 }
 
@@ -117,13 +120,12 @@ async function tryLock(host: Host, folder: SessionFolder, path: string): Promise
 
 async function retry(
   host: Host,
-  forMs: number,
+  untilMs: number,
   attempt: () => Promise<HeldLock | undefined>,
 ): Promise<HeldLock | undefined> {
-  const until = host.clock.monotonicMs() + forMs;
   for (;;) {
     const lock = await attempt();
-    if (lock !== undefined || host.clock.monotonicMs() >= until) return lock;
+    if (lock !== undefined || host.clock.monotonicMs() >= untilMs) return lock;
     // Not in step with whoever comes and goes at a steady pace.
     await host.clock.sleep(pauseMs + ((host.ids.random(1)[0] ?? 0) % 2));
   }

@@ -1,7 +1,13 @@
 import { join } from "node:path";
 import type { DiskFile, Host } from "../host/index.ts";
-import { DiskError, startSha256, utf8Bytes } from "../host/index.ts";
-import { createDurably, makeDirectoryDurably } from "./files.ts";
+import {
+  createDurably,
+  DiskError,
+  makeDirectoryDurably,
+  randomHex,
+  startSha256,
+  utf8Bytes,
+} from "../host/index.ts";
 
 /** `recovery/`: what stood at the end of a file before it was mended, each with a manifest beside it. */
 
@@ -86,7 +92,7 @@ async function openFolder(
   { session, file, offset, action }: Keepsake,
 ): Promise<string> {
   await makeDirectoryDurably(host.disk, folder.path, folder.within);
-  const random = Buffer.from(host.ids.random(5)).toString("hex");
+  const random = randomHex(host.ids, 5);
   return `${session}-${file}-${offset}-${action}-${random}.bin`;
 }
 

@@ -1,8 +1,7 @@
 import { dirname } from "node:path";
-import { randomHex } from "../host/index.ts";
+import { randomHex, removeFolderQuietly } from "../host/index.ts";
 import type { Repaired } from "../model/facts.ts";
 import { damagedQueue } from "./damage-errors.ts";
-import { removeFolderQuietly } from "./files.ts";
 import { heldSession } from "./held-session.ts";
 import type { Lease } from "./lease.ts";
 import { appendForMs, refuseDeleted, releaseLease, takeAppendLock, takeLease } from "./lease.ts";

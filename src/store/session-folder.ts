@@ -20,11 +20,11 @@ export interface SessionFolder {
   base(index: number): string;
 }
 
-/** The folder of a session; the id is checked before any path is built. */
+/** The folder of a session of a normalised state directory; the id is checked before any path is built. */
 export function folderOf(stateDirectory: string, id: string, root?: string): SessionFolder {
   if (!isId("ses", id)) throw new HoldfastError("usage", `${JSON.stringify(id)} is not a session id`);
-  const folder = root ?? join(stateDirectory, "sessions", id);
   // Nothing to normalise in these names, and a list builds them for every session.
+  const folder = root ?? `${stateDirectory}${sep}sessions${sep}${id}`;
   const inside = (name: string) => `${folder}${sep}${name}`;
   return {
     id,
@@ -39,7 +39,7 @@ export function folderOf(stateDirectory: string, id: string, root?: string): Ses
     trash: inside("trash"),
     spools: inside("spool"),
     live: inside("live.jsonl"),
-    tombstone: join(stateDirectory, "tombstones", `${id}.json`),
+    tombstone: `${stateDirectory}${sep}tombstones${sep}${id}.json`,
     base: (index) => join(folder, "base", `${index}.jsonl`),
   };
 }

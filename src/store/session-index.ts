@@ -1,10 +1,10 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Host } from "../host/index.ts";
 import { isDiskError } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import { isId } from "../model/ids.ts";
 import type { DamagedRow, LastRow } from "./last-row.ts";
-import { readLastRow } from "./last-row.ts";
+import { lastRowBytes, readLastRow } from "./last-row.ts";
 import { isHeld } from "./lease.ts";
 import { folderOf } from "./session-folder.ts";
 
@@ -12,10 +12,12 @@ import { folderOf } from "./session-folder.ts";
 export class SessionIndex {
   readonly directory: string;
   readonly #host: Pick<Host, "disk" | "locks">;
+  /** For one reading at a time; whoever comes meanwhile makes another one. */
+  #spareBuffer: Buffer | undefined;
 
   constructor(host: Pick<Host, "disk" | "locks">, directory: string) {
     this.#host = host;
-    this.directory = directory;
+    this.directory = resolve(directory);
   }
 
   /** Ids of all sessions, oldest first. */
@@ -40,7 +42,13 @@ export class SessionIndex {
   /** The newest row of a session and how its log ends, read from behind. */
   async lastRow(id: string): Promise<LastRow | DamagedRow> {
     const { log } = folderOf(this.directory, id);
-    return await readLastRow({ disk: this.#host.disk, own: { path: log, session: id } });
+    const buffer = this.#spareBuffer ?? Buffer.allocUnsafe(lastRowBytes);
+    this.#spareBuffer = undefined;
+    try {
+      return await readLastRow({ disk: this.#host.disk, own: { path: log, session: id } }, buffer);
+    } finally {
+      this.#spareBuffer = buffer;
+    }
   }
 
   /** True where a process holds the session's lease. */

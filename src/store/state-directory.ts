@@ -1,9 +1,18 @@
 import { dirname, join } from "node:path";
 import type { Host } from "../host/index.ts";
-import { DiskError, isDiskError, isUtf8, utf8Bytes, utf8Text, readWhole } from "../host/index.ts";
+import {
+  isDiskError,
+  isUtf8,
+  makeDirectoryDurably,
+  randomHex,
+  readWhole,
+  removeQuietly,
+  utf8Bytes,
+  utf8Text,
+  writeDurably,
+} from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import { isId, makeId } from "../model/ids.ts";
-import { makeDirectoryDurably, removeFolderQuietly } from "./files.ts";
 import { onStorage, storageError } from "./write-errors.ts";
 
 /**
@@ -33,6 +42,7 @@ export async function openIdentity(
   const path = join(directory, "state.json");
   const found = await readState(host, path);
   await refuseUnsafe(host, directory, options.singleWriter);
+  await refuseWithoutLocks(host, path);
   if (found === undefined) return await makeIdentity(host, directory, path);
   const stat = await onStorage(path, () => host.disk.stat(path));
   if (stat?.inode === found.inode) {
@@ -99,7 +109,7 @@ async function stageIdentity(
   directory: string,
 ): Promise<{ temporary: string; state: StateFile }> {
   const { disk, ids, clock } = host;
-  const temporary = join(directory, `.state-${Buffer.from(ids.random(5)).toString("hex")}.json`);
+  const temporary = join(directory, `.state-${randomHex(ids, 5)}.json`);
   const at = clock.now();
   const store = makeId("sto", at, ids.random(10));
   const device = makeId("dev", at, ids.random(10));
@@ -107,16 +117,13 @@ async function stageIdentity(
   try {
     try {
       const state: StateFile = { v: 1, store, device, inode: (await file.stat()).inode };
-      const bytes = utf8Bytes(`${JSON.stringify(state)}\n`);
-      if ((await file.write(bytes, 0)) !== bytes.length)
-        throw new DiskError("SHORT_WRITE", "write", temporary);
-      await file.sync();
+      await writeDurably(file, utf8Bytes(`${JSON.stringify(state)}\n`));
       return { temporary, state };
     } finally {
       await file.close();
     }
   } catch (error) {
-    await removeFolderQuietly(disk, temporary);
+    await removeQuietly(disk, temporary);
     throw error;
   }
 }
@@ -158,6 +165,18 @@ async function refuseUnsafe(host: Host, directory: string, singleWriter: boolean
       hint: "Choose a local directory with --state-dir, or pass --single-writer if nothing else writes there.",
     },
   );
+}
+
+/** Asked before anything is made: a session that nobody could ever hold must not come to be. */
+async function refuseWithoutLocks(host: Host, path: string): Promise<void> {
+  await onStorage(path, async () => {
+    try {
+      await (await host.locks.tryLock(path, { shared: true }))?.release();
+    } catch (error) {
+      // Where there is nothing to lock yet there are still locks.
+      if (!isDiskError(error, "ENOENT", "ENOTDIR")) throw error;
+    }
+  });
 }
 
 function cannotUse(directory: string, cause: unknown): HoldfastError {

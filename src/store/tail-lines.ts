@@ -21,13 +21,14 @@ export class TailLines {
   #to: number;
   #start: number;
 
-  /** `chunkBytes` is the size of the first read; further ones are larger. */
-  constructor(file: DiskFile, end: number, chunkBytes: number) {
+  /** `chunkBytes` is the size of the first read; further ones are larger. `whole`: all bytes, where they are read. */
+  constructor(file: DiskFile, end: number, chunkBytes: number, whole?: Buffer) {
     this.#file = file;
     this.#chunkBytes = chunkBytes;
-    this.#buffer = Buffer.allocUnsafe(Math.min(chunkBytes, end));
-    this.#from = this.#to = this.#buffer.length;
-    this.#start = end;
+    this.#buffer = whole ?? Buffer.allocUnsafe(Math.min(chunkBytes, end));
+    this.#to = this.#buffer.length;
+    this.#from = whole === undefined ? this.#to : 0;
+    this.#start = whole === undefined ? end : 0;
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { Clock } from "../host/index.ts";
+import { Fifo } from "../host/index.ts";
 
 /** After this long without a pause a process lets others have the lock for a moment. */
 const streakMs = 20;
@@ -8,7 +9,7 @@ const giveWayMs = 6;
 const backToBackMs = 3;
 
 interface Line {
-  last: Promise<unknown>;
+  readonly turns: Fifo;
   waiting: number;
   releasedAt: number;
   streakSince: number;
@@ -32,7 +33,7 @@ export class AppendTurns {
   run<T>(path: string, work: () => Promise<T>): Promise<T> {
     const line = this.#lineOf(path);
     line.waiting++;
-    const result = line.last.then(async () => {
+    return line.turns.run(async () => {
       try {
         await this.#giveWay(line);
         return await work();
@@ -41,19 +42,13 @@ export class AppendTurns {
         line.waiting--;
       }
     });
-    // The next in line starts after this one, whichever way it ended; its own caller sees its failure.
-    line.last = result.then(
-      () => undefined,
-      () => undefined,
-    );
-    return result;
   }
 
   #lineOf(path: string): Line {
     const found = this.#lines.get(path);
     if (found !== undefined) return found;
     this.#forgetIdle();
-    const line = { last: Promise.resolve(), waiting: 0, releasedAt: -Infinity, streakSince: 0 };
+    const line = { turns: new Fifo(), waiting: 0, releasedAt: -Infinity, streakSince: 0 };
     this.#lines.set(path, line);
     return line;
   }

@@ -48,13 +48,14 @@ describe("a session that was killed", () => {
     const commands = commandsIn(text.stdout).filter((command) => command.includes("run resolve"));
     expect(commands.map((command) => command.replace(/^.* --/, "--"))).toEqual([
       `--output "what it did"`,
+      "--is-error",
       "--not-executed",
     ]);
-    const resolved = await runHint(place, commands[1] ?? "");
+    const resolved = await runHint(place, commands[2] ?? "");
     expect([resolved.code, resolved.stderr]).toEqual([0, ""]);
     const other = await runHint(place, commands[0] ?? "", ["--json"]);
     expect([other.code, documentIn(other.stdout).error?.code]).toEqual([2, "already_resolved"]);
-    expect((await runHint(place, commands[1] ?? "")).code).toBe(0);
+    expect((await runHint(place, commands[2] ?? "")).code).toBe(0);
     const next = commandsIn(text.stdout).find((command) => command.startsWith("holdfast resume")) ?? "";
     const gone = await runHint(place, next);
     expect([gone.code, linesOf(gone.stdout).at(-1)]).toEqual([

@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { isHoldfastError } from "../../src/model/errors.ts";
 import type { EpochRaised, Fact } from "../../src/model/facts.ts";
-import { Appender, readStrictly, type Appended, type HistorySource } from "../../src/store/index.ts";
+import { type Appended, Appender } from "../../src/store/appender.ts";
+import { type HistorySource, readStrictly } from "../../src/store/read-log.ts";
 import { message } from "../store/builders.ts";
 import { compare } from "../store/go-on.ts";
 import { interleavings, isFirstOfItsKind, SteppedAppend, stepsOfAppend } from "./interleave.ts";

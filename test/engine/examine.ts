@@ -21,8 +21,8 @@ export async function examine(engine: EngineContext, session: string): Promise<E
   const fold = new SessionFold(session);
   const commits: Commit[] = [];
   const history = await engine.store.readStrictly(session, (commit) => {
-    fold.take(commit);
     commits.push(commit);
+    return fold.take(commit);
   });
   expect(history.voids).toEqual([]);
   const queue = emptyQueueState();

@@ -18,6 +18,12 @@ export function foldLines(...lines: readonly (readonly Fact[])[]): SessionState 
   const [first, ...rest] = commits;
   if (first === undefined) throw new Error("there is no line 0");
   const state = beginSession("ses_1", first);
-  for (const commit of rest) applyCommit(state, commit);
+  for (const commit of rest) takeIn(state, commit);
   return state;
+}
+
+/** Takes a line in that must be possible. */
+export function takeIn(state: SessionState, commit: Commit): void {
+  const fault = applyCommit(state, commit);
+  if (fault !== undefined) throw new Error(fault);
 }

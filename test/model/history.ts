@@ -2,7 +2,8 @@ import type { Commit } from "../../src/model/commit.ts";
 import { defaultDefinition, defaultPolicy } from "../../src/model/default-definition.ts";
 import type { Fact, Message, Part, Row, SessionCreated } from "../../src/model/facts.ts";
 import type { SessionState } from "../../src/model/fold.ts";
-import { applyCommit, beginSession, openOperations, openRun } from "../../src/model/fold.ts";
+import { beginSession, openOperations, openRun } from "../../src/model/fold.ts";
+import { takeIn } from "./fold-log.ts";
 import type { OperationState } from "../../src/model/operation.ts";
 import { evolveRow } from "../../src/model/row.ts";
 import type { Step } from "../../src/model/run.ts";
@@ -91,7 +92,7 @@ export class History {
     const row = facts.reduce<Row>(evolveRow, this.state.row);
     const commit = this.#line(row === this.state.row ? facts : [...facts, row]);
     this.commits.push(commit);
-    applyCommit(this.state, commit);
+    takeIn(this.state, commit);
   }
 
   /** The next decision, below `below`; 0, the dull one, where the tape is at its end. */
@@ -320,7 +321,7 @@ export function foldPrefix(commits: readonly Commit[], lines: number): SessionSt
   const [line0, ...rest] = commits.slice(0, lines);
   if (line0 === undefined) throw new Error("a history begins with line 0");
   const state = beginSession(session, line0);
-  for (const commit of rest) applyCommit(state, commit);
+  for (const commit of rest) takeIn(state, commit);
   return state;
 }
 

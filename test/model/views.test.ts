@@ -101,6 +101,7 @@ describe("a run as it is shown", () => {
             "startedAt": 1764511116000,
             "state": "unknown",
             "tool": "exec",
+            "unknownAt": 1764511117000,
           },
           {
             "args": {
@@ -156,6 +157,7 @@ describe("a run as it is shown", () => {
         "startedAt": 1764511116000,
         "state": "known",
         "tool": "exec",
+        "unknownAt": 1764511117000,
       }
     `);
   });

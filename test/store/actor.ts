@@ -1,7 +1,8 @@
 import type { Host } from "../../src/host/index.ts";
 import { isHoldfastError } from "../../src/model/errors.ts";
 import type { Fact, Message, Row } from "../../src/model/facts.ts";
-import type { Appended, HeldSession, QueueTransaction, StoreIdentity } from "../../src/store/index.ts";
+import type { Appended, HeldSession, QueueTransaction } from "../../src/store/index.ts";
+import type { StoreIdentity } from "../../src/store/state-directory.ts";
 import { Store } from "../../src/store/index.ts";
 import type { VisitCommit } from "../../src/store/read-log.ts";
 import type { FileRepair } from "../../src/store/repair.ts";

@@ -51,6 +51,14 @@ describe("the last row", () => {
     expect(verbs.filter((verb) => verb === "read").length).toBeLessThanOrEqual(2);
   });
 
+  test("costs one read where the log is small, wherever in it the row stands", async () => {
+    const builder = newLog();
+    for (let number = 0; number < 20; number++) builder.add([message(`m${number}`)]);
+    const source = builder.source();
+    expect(await readLastRow(source)).toMatchObject({ row: { title: "first" }, msgs: 20 });
+    expect(source.disk.effects.map((effect) => effect.verb)).toEqual(["open", "read", "close"]);
+  });
+
   test("is found behind lines of any length, and behind stale ones", async () => {
     const builder = newLog();
     builder.add([message("x".repeat(900_000)), row("long")]);

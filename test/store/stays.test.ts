@@ -1,8 +1,8 @@
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { stateDirectory, World } from "../crash/world.ts";
-import type { Host } from "../../src/host/index.ts";
+import { DiskError, type Host, noLocks } from "../../src/host/index.ts";
 import { isHoldfastError } from "../../src/model/errors.ts";
 import type { Fact, Row } from "../../src/model/facts.ts";
 import { message, row } from "./builders.ts";
@@ -151,5 +151,45 @@ describe("a message that is there already", () => {
     expect(await codeOf(actor.held.append([message("three")]))).toBe("message_id_conflict");
     expect(readFileSync(log).length).toBe(size);
     await actor.release();
+  });
+});
+
+describe("what a write that fails in the middle of work says", () => {
+  test.each(["ENOSPC", "EIO"])(
+    "(%s) tells nobody to run a command again: it would be done twice",
+    async (code) => {
+      for (const verb of ["write", "sync", "read", "statFile"] as const) {
+        const world = new World();
+        const actor = world.actor("worker");
+        await actor.create();
+        await actor.hold();
+        await actor.say("one");
+        world.disk.fault = (effect) =>
+          effect.verb === verb && effect.path.endsWith("log.jsonl") ? { code } : undefined;
+        const error: unknown = await actor.say("two").catch((reason: unknown) => reason);
+        if (!isHoldfastError(error)) throw new Error(`${verb}: no typed error`);
+        expect(error.details.hint ?? "", verb).not.toMatch(/again/);
+      }
+    },
+  );
+});
+
+describe("a system without locks", () => {
+  const lockless = (host: Host): Host => ({
+    ...host,
+    locks: { tryLock: async (path) => await Promise.reject(new DiskError(noLocks, "lock", path)) },
+  });
+
+  test("is refused as unsafe before a session or a store is made; what is there can be read", async () => {
+    const stage = new RealStage(join(root.path, `state-${count++}`));
+    expect(await codeOf(stage.actor("new", lockless).create())).toBe("unsafe_storage");
+    expect(existsSync(stage.directory)).toBe(false);
+    const { stage: made, actor, session } = await ground();
+    await actor.release();
+    const reader = made.actor("reader", lockless);
+    expect(await codeOf(reader.create())).toBe("unsafe_storage");
+    expect(await codeOf(reader.hold(session))).toBe("unsafe_storage");
+    expect(await reader.store.isHeld(session)).toBe(false);
+    expect((await reader.store.readStrictly(session, () => undefined)).remainder.state).toBe("none");
   });
 });

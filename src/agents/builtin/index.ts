@@ -1,20 +1,26 @@
 import type { Host } from "../../host/index.ts";
-import type { Agent, Tool } from "../../model/agent.ts";
+import type { Agent, Model, Tool } from "../../model/agent.ts";
 import type { ModelChoice } from "../../model/facts.ts";
+import { HoldfastError } from "../../model/errors.ts";
+import type { Redactor } from "../../model/redact.ts";
 import { makeRedactor } from "../../model/redact.ts";
 import type { SupervisorProgram } from "./exec/index.ts";
 import { execTool } from "./exec/index.ts";
 import type { Environment } from "./models/choice.ts";
 import { keyNames } from "./models/choice.ts";
+import type { OpenModelOptions } from "./models/model.ts";
 import { openModel } from "./models/model.ts";
 import { fileTools } from "./tools/file-tools.ts";
 
-export { parseCassette } from "./models/cassette.ts";
-export { parseModelChoice, requireKey } from "./models/choice.ts";
-export type { Environment } from "./models/choice.ts";
+export { chooseModel } from "./models/choose.ts";
+
+/** Masks every key that the environment holds. */
+export function openRedactor(environment: Environment): Redactor {
+  return makeRedactor(secretsOf(environment));
+}
 
 /** The values of all variables that may hold a key: known secrets, which nothing may store or show. */
-export function secretsOf(environment: Environment): string[] {
+function secretsOf(environment: Environment): string[] {
   // A key is used without the blanks around it, and then stands so in what comes back.
   return keyNames.map((name) => environment[name]?.trim() ?? "").filter((value) => value !== "");
 }
@@ -31,13 +37,22 @@ export interface BuiltinAgentOptions {
   readonly supervisorProgram: SupervisorProgram;
 }
 
-/** Opens the built-in agent: a model and the tools that it may use. Sends nothing yet. Throws `usage`. */
+/**
+ * Opens the built-in agent for a session: a model and the tools that it may use. Sends nothing yet. Throws
+ * `provider_failed` where the model cannot be used.
+ */
 export function openBuiltinAgent(options: BuiltinAgentOptions): Agent {
   const { host, model: choice, environment, passEnv, supervisorProgram, capabilities, cassette } = options;
   const secrets = secretsOf(environment);
   const redactor = makeRedactor(secrets);
   const redact = (text: string) => redactor.text(text);
-  const model = openModel({ choice, environment, host, redact, ...(cassette !== undefined && { cassette }) });
+  const model = openRecordedModel({
+    choice,
+    environment,
+    host,
+    redact,
+    ...(cassette !== undefined && { cassette }),
+  });
   const all: Tool[] = [
     ...fileTools(host),
     execTool({ host, supervisorProgram, environment, passEnv, secrets }),
@@ -51,4 +66,14 @@ export function openBuiltinAgent(options: BuiltinAgentOptions): Agent {
     maskStream: () => redactor.stream(),
     close: async () => undefined,
   };
+}
+
+/** The session exists: what lacks now is the provider's fault, and nothing that the caller worded. */
+function openRecordedModel(options: OpenModelOptions): Model {
+  try {
+    return openModel(options);
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.code !== "usage") throw error;
+    throw new HoldfastError("provider_failed", error.message, { ...error.details, cause: error });
+  }
 }

@@ -30,7 +30,7 @@ export async function resume(call: Call, selector: string, flags: ResumeFlags): 
     session: selector,
     earlier: call.form === "text" ? await earlierOperations(context, selector) : [],
     ...(task !== undefined && { task }),
-    start: ({ observer, stopping }) => resumeSession(context, { ...request, ...stopping }, observer),
+    start: ({ observer, signal }) => resumeSession(context, { ...request, signal }, observer),
   });
 }
 

@@ -3,7 +3,7 @@ import { resolveOperation } from "../../engine/index.ts";
 import { HoldfastError } from "../../model/errors.ts";
 import type { Call } from "../call.ts";
 import { engineOf, screenOf } from "../call.ts";
-import { unknownLines } from "../progress/summary.ts";
+import { unknownLines } from "../text/unknown.ts";
 import { answer } from "./answer.ts";
 
 /** The flags of `run resolve`. */

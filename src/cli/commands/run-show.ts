@@ -4,14 +4,16 @@ import type { BlobRef } from "../../model/values.ts";
 import type { OperationView, RunView } from "../../model/views.ts";
 import type { Call } from "../call.ts";
 import { engineOf, screenOf } from "../call.ts";
-import { statusSpan, unknownLines } from "../progress/summary.ts";
+import { statusSpan } from "../progress/summary.ts";
 import type { CallState } from "../progress/tool-line.ts";
 import { markOf, summariseArgs } from "../progress/tool-line.ts";
 import type { Screen } from "../screen.ts";
 import type { Cell } from "../table.ts";
 import { writeTable } from "../table.ts";
 import { oneLine } from "../text/clean.ts";
+import { evidenceSentences } from "../text/evidence.ts";
 import { treeLines } from "../text/tree.ts";
+import { unknownLines } from "../text/unknown.ts";
 import { formatDuration, formatTime, formatUsage } from "../text/units.ts";
 import { answer } from "./answer.ts";
 import { readPayloads } from "./payloads.ts";
@@ -27,9 +29,9 @@ export async function runShow(call: Call, selector: string, run: string | undefi
     const screen = screenOf(call);
     writeRun(screen, view);
     if (view.operations.length > 0) writeOperations(screen, view);
-    writeEvidence(screen, view);
     for (const line of unknownLines(view, { program: call.program, columns: screen.columns }))
       screen.line(...line);
+    writeEvidence(screen, view);
     return screen;
   });
 }
@@ -108,10 +110,13 @@ function rowOf(operation: OperationView): Cell[] {
 /** All that was found about what cannot be known, and what people said about what could not be. */
 function writeEvidence(screen: Screen, view: RunView): void {
   for (const operation of view.operations) {
-    const { id, state, evidence, resolution, output = "" } = operation;
+    const { id, state, evidence, unknownAt, resolution, output = "" } = operation;
     if (state === "unknown" && evidence !== undefined) {
       screen.line();
       screen.line(`What was found of ${id}:`);
+      const sentences = evidenceSentences(evidence, unknownAt);
+      if (sentences.length > 0) writeIndented(screen, sentences.join("\n"), "  ");
+      screen.line(["dim", "  in detail:"]);
       writeIndented(screen, treeLines(evidence).join("\n"));
     }
     if (resolution === undefined) continue;

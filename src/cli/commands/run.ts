@@ -32,6 +32,6 @@ export async function run(call: Call, flags: RunFlags): Promise<number> {
   };
   const context = engineOf(call);
   return await doWork(call, context, {
-    start: ({ observer, stopping, begun }) => runTask(context, { ...request, ...stopping }, observer, begun),
+    start: ({ observer, signal, begun }) => runTask(context, { ...request, signal }, observer, begun),
   });
 }

@@ -1,10 +1,9 @@
-import type { OperationView, RunStatus, RunView } from "../../model/views.ts";
+import type { RunStatus, RunView } from "../../model/views.ts";
 import type { Span, Tone } from "../screen.ts";
 import { oneLine } from "../text/clean.ts";
-import { formatCount, formatDuration, formatTime, formatUsage } from "../text/units.ts";
+import { formatCount, formatDuration, formatUsage } from "../text/units.ts";
+import { unknownLines } from "../text/unknown.ts";
 import { wrapText } from "../text/wrap.ts";
-import { resolveCommands } from "./resolve-commands.ts";
-import { markOf, summariseArgs } from "./tool-line.ts";
 
 /** What is said of a run when the work on it is over, and which command goes on from here. */
 
@@ -52,37 +51,6 @@ export function summaryLines(
   ];
 }
 
-/** The lines about operations whose outcome is unknown: what, since when, why, and the commands that resolve them. */
-export function unknownLines(
-  run: RunView,
-  options: { readonly program: string; readonly columns: number },
-): (readonly Span[])[] {
-  return run.operations
-    .filter((one) => one.state === "unknown")
-    .flatMap((one) => aboutUnknown(run, one, options));
-}
-
-function aboutUnknown(
-  run: RunView,
-  operation: OperationView,
-  { program, columns }: { readonly program: string; readonly columns: number },
-): (readonly Span[])[] {
-  const { id, tool, args, startedAt, reason } = operation;
-  const commands = resolveCommands(program, { session: run.session, run: run.run, id });
-  const since = startedAt === undefined ? "" : `, started ${formatTime(startedAt)}`;
-  return [
-    [],
-    [markOf("unknown"), ` it is not known whether this happened${since}:`],
-    ...indented(["bold", oneLine(tool)], ` ${summariseArgs(args)}`, columns),
-    ...(reason === undefined ? [] : indented("", ["dim", `why: ${oneLine(reason)}`], columns)),
-    ["  Look for yourself. If it happened, say so:"],
-    ...commands.happened.map((text) => [`    ${text}`]),
-    ["  If it did not:"],
-    ...commands.not.map((text) => [`    ${text}`]),
-    [],
-  ];
-}
-
 function nextCommand(run: RunView, program: string): string {
   switch (run.status) {
     case "completed":
@@ -92,17 +60,6 @@ function nextCommand(run: RunView, program: string): string {
     default:
       return `${program} resume ${run.session}`;
   }
-}
-
-/** Broken between words and never cut: a person is to judge by it. */
-function indented(head: Span, text: Span, columns: number): (readonly Span[])[] {
-  const indent = "    ";
-  const [tone, words] = typeof text === "string" ? (["plain", text] as const) : text;
-  const first = typeof head === "string" ? head : head[1];
-  const lines = wrapText(first + words, columns - indent.length);
-  return lines.map((line, index): readonly Span[] =>
-    index === 0 ? [indent, head, [tone, line.slice(first.length)]] : [indent, [tone, line]],
-  );
 }
 
 function wrappedLabel(name: string, text: string, columns: number): (readonly Span[])[] {

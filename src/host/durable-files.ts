@@ -1,16 +1,21 @@
 import { dirname, join } from "node:path";
-import type { Disk } from "../host/index.ts";
-import { DiskError, isDiskError } from "../host/index.ts";
+import type { Disk, DiskFile } from "./disk.ts";
+import { DiskError, isDiskError } from "./disk.ts";
 
 /** Small whole files, made durable. A short count is a failure: the system swallowed an error. */
+
+/** Writes and syncs the whole content of a file that is open, at its start. Rejects with a DiskError. */
+export async function writeDurably(file: DiskFile, bytes: Uint8Array): Promise<void> {
+  if ((await file.write(bytes, 0)) !== bytes.length) throw new DiskError("SHORT_WRITE", "write", file.path);
+  await file.sync();
+}
 
 /** Writes a new file and syncs it. Rejects EEXIST where there is one; removes what it wrote when it fails. */
 export async function createDurably(disk: Disk, path: string, bytes: Uint8Array): Promise<void> {
   const file = await disk.open(path, "create");
   try {
     try {
-      if ((await file.write(bytes)) !== bytes.length) throw new DiskError("SHORT_WRITE", "write", path);
-      await file.sync();
+      await writeDurably(file, bytes);
     } finally {
       await file.close();
     }
@@ -68,11 +73,11 @@ export async function removeFolderQuietly(disk: Disk, path: string): Promise<voi
   }
 }
 
-async function removeQuietly(disk: Disk, path: string): Promise<void> {
+/** Removes a file; what cannot be removed stays: the failure that led here is the one to be told. */
+export async function removeQuietly(disk: Disk, path: string): Promise<void> {
   try {
     await disk.remove(path);
   } catch (error) {
-    // The failure that brought us here is the one to be told.
     if (!isDiskError(error)) throw error;
   }
 }
