@@ -20,7 +20,7 @@ export async function runCommandLine(args: readonly string[], outside: Outside):
   try {
     return await obey(program, reading, words);
   } catch (error) {
-    const call = brokenCall(outside, kindOfWords(program, words), words);
+    const call = reading.call ?? brokenCall(outside, kindOfWords(program, words), words);
     await reportStack(call, error);
     return await reportFailure(call, failureOf(error, call));
   }

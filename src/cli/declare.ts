@@ -14,6 +14,8 @@ export interface Reading {
   /** Help or the version, as the parser wrote it. */
   printed: string;
   exitCode: number;
+  /** The command's call, as soon as its flags are understood; what fails after that is told as it asks. */
+  call?: Call;
 }
 
 /** The parser stopped: it showed help or the version, or it did not understand. */
@@ -88,6 +90,7 @@ export function perform(
   return command.action(async (...given: unknown[]) => {
     const args = given.slice(0, command.registeredArguments.length) as string[];
     const call = callOf(reading.outside, kindOf(command), globalFlags(command));
+    reading.call = call;
     reading.exitCode = await work(call, ...args);
   });
 }

@@ -1,8 +1,8 @@
 import { utf8Text } from "../host/index.ts";
 import type { DeliveryState } from "../model/delivery.ts";
 import { applyToQueue, claimedDelivery, emptyQueueState, nextDelivery } from "../model/delivery.ts";
-import { HoldfastError } from "../model/errors.ts";
-import type { Fact, Message } from "../model/facts.ts";
+import { HoldfastError, isHoldfastError } from "../model/errors.ts";
+import type { Message } from "../model/facts.ts";
 import type { SessionState } from "../model/fold.ts";
 import type { Discrepancy } from "../model/reconcile.ts";
 import { findDiscrepancies } from "../model/reconcile.ts";
@@ -45,34 +45,55 @@ export async function compareWithQueue(
 export async function settleQueue(worker: Worker, accepted: readonly Discrepancy[]): Promise<void> {
   for (const { delivery, older } of accepted) {
     if (older === "queue") await acknowledgeAnew(worker, delivery);
-    else await appendToQueue(worker, [{ kind: "delivery.blocked", delivery, reason: "rolled_back" }]);
+    else await worker.appendToQueue([{ kind: "delivery.blocked", delivery, reason: "rolled_back" }]);
   }
   const claimed = claimedDelivery(worker.queue);
   if (claimed === undefined) return;
   const there = worker.state.deliveries.get(claimed.delivery);
   if (there !== undefined) return await acknowledge(worker, claimed, there);
-  await appendToQueue(worker, [{ kind: "delivery.released", delivery: claimed.delivery }]);
+  await worker.appendToQueue([{ kind: "delivery.released", delivery: claimed.delivery }]);
 }
 
-/** Takes the oldest delivery into the conversation as a run; resolves to the run's id, or undefined where none waits. */
+/** Takes the next delivery into the conversation as a run; resolves to the run's id, or undefined where none waits. */
 export async function deliverNext(worker: Worker): Promise<string | undefined> {
-  const delivery = nextDelivery(worker.queue);
-  if (delivery === undefined) return undefined;
-  const { delivery: id } = delivery;
-  await appendToQueue(worker, [{ kind: "delivery.claimed", delivery: id, logSeq: worker.state.seq }]);
-  const run = worker.id("run");
-  const message = await messageOf(worker, delivery, run);
-  const { seq, sum } = await worker.commit([message, { kind: "run.created", run, message: message.id }]);
-  await acknowledge(worker, delivery, { seq, sum });
-  return run;
+  for (;;) {
+    const delivery = nextDelivery(worker.queue);
+    if (delivery === undefined) return undefined;
+    const run = worker.id("run");
+    const message = await messageOf(worker, delivery, run);
+    const { delivery: id } = delivery;
+    if (typeof message === "string") {
+      await worker.appendToQueue([{ kind: "delivery.blocked", delivery: id, reason: message }]);
+      continue;
+    }
+    await worker.appendToQueue([{ kind: "delivery.claimed", delivery: id, logSeq: worker.state.seq }]);
+    const { seq, sum } = await worker.commit([message, { kind: "run.created", run, message: message.id }]);
+    await acknowledge(worker, delivery, { seq, sum });
+    return run;
+  }
 }
 
-async function messageOf(worker: Worker, delivery: DeliveryState, run: string): Promise<Message> {
-  const { delivery: id, admittedAt, blob, text = "" } = delivery;
-  const whole = blob === undefined ? text : utf8Text(await worker.held.blobs.get(blob));
-  const { original: _, ...stored } = await worker.payloads().text(whole);
-  const parts: Message["parts"] = [{ type: "text", ...stored }];
-  return { kind: "message", id: worker.id("msg"), role: "user", parts, run, delivery: id, admittedAt };
+/** The message of a delivery; or why there is none and will be none, however often it is tried. */
+async function messageOf(worker: Worker, delivery: DeliveryState, run: string): Promise<Message | string> {
+  const { delivery: id, admittedAt, blob, original, text = "" } = delivery;
+  let whole = text;
+  try {
+    if (blob !== undefined) whole = utf8Text(await worker.held.blobs.get(blob));
+  } catch (error) {
+    if (!isHoldfastError(error, "log_damaged")) throw error;
+    return `its text cannot be read: ${error.message}`;
+  }
+  const stored = await worker.payloads().text(whole);
+  const part = { type: "text" as const, ...stored, ...(original !== undefined && { original }) };
+  return {
+    kind: "message",
+    id: worker.id("msg"),
+    role: "user",
+    parts: [part],
+    run,
+    delivery: id,
+    admittedAt,
+  };
 }
 
 async function acknowledge(
@@ -81,7 +102,7 @@ async function acknowledge(
   position: { seq: number; sum: string },
 ): Promise<void> {
   const { seq, sum } = position;
-  await appendToQueue(worker, [
+  await worker.appendToQueue([
     { kind: "delivery.acknowledged", delivery: delivery.delivery, logSeq: seq, sum },
   ]);
 }
@@ -92,14 +113,9 @@ async function acknowledgeAnew(worker: Worker, delivery: string): Promise<void> 
   if (there === undefined) return;
   const { seq, sum } = there;
   const blocked = worker.queue.deliveries.get(delivery)?.at === "blocked";
-  await appendToQueue(worker, [
+  await worker.appendToQueue([
     ...(blocked ? [{ kind: "delivery.unblocked", delivery, by: "rollback" } as const] : []),
     { kind: "delivery.claimed", delivery, logSeq: worker.state.seq },
     { kind: "delivery.acknowledged", delivery, logSeq: seq, sum },
   ]);
-}
-
-async function appendToQueue(worker: Worker, facts: readonly Fact[]): Promise<void> {
-  worker.refuseInterrupted();
-  await worker.held.queue.transact((queue) => queue.append(facts));
 }

@@ -47,7 +47,9 @@ export async function drive(crew: Crew, id: string): Promise<Ending> {
         break;
       case "require_input": {
         const operations = [...step.operations];
-        await worker.commit([{ kind: "run.input_required", run: id, operations, elapsedMs: elapsedMs() }]);
+        // A resume that still finds no answer is no attempt, and takes none of the run's time.
+        const tookMs = run.at === "running" ? elapsedMs() : 0;
+        await worker.commit([{ kind: "run.input_required", run: id, operations, elapsedMs: tookMs }]);
         return "input_required";
       }
       case "suspend": {

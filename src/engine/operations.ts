@@ -42,8 +42,15 @@ async function prepareOperation(crew: Crew, operation: OperationState): Promise<
   const args = await exactArguments(crew, operation);
   if ("problem" in args) return await refuse({ outcome: args.outcome, output: args.problem });
   if (crew.worker.state.policy.policy.approvals[tool.capability] === "ask") {
-    const output = `${tool.capability} needs a person's approval, and nobody could be asked here`;
-    return await refuse({ outcome: "denied", output });
+    const { operation: id } = operation;
+    const reason = `${tool.capability} needs a person's approval, and nobody could be asked here`;
+    const denied = await knownFact(crew, operation, { outcome: "denied", output: reason });
+    await crew.worker.commit([
+      { kind: "approval.asked", operation: id, capability: tool.capability },
+      { kind: "approval.decided", operation: id, decision: "deny", by: "holdfast", reason },
+      denied,
+    ]);
+    return undefined;
   }
   const run = toolRun(crew, operation, args.value);
   const prepared = await prepare(tool, run);

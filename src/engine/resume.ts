@@ -96,9 +96,15 @@ async function refuseOtherTask(context: EngineContext, state: SessionState, task
   const own = blob === undefined ? text : utf8Text(await context.store.blobs(state.id).get(blob));
   const redactor = await context.openRedactor();
   if (own === redactor.text(task).toWellFormed()) return true;
-  throw new HoldfastError("usage", `run ${run.run} of session ${state.id} is not finished`, {
-    hint: `Finish it first with: holdfast resume ${state.id} — then give the next task.`,
+  throw new HoldfastError("usage", `${run.run} of session ${state.id} is not finished`, {
+    hint: waitsForPerson(state, run.run)
+      ? `A person must first say what happened; see how with: holdfast run show ${state.id} — then give the next task.`
+      : `Finish it first with: holdfast resume ${state.id} — then give the next task.`,
   });
+}
+
+function waitsForPerson(state: SessionState, run: string): boolean {
+  return [...state.operations.values()].some((one) => one.run === run && one.at === "unknown");
 }
 
 async function admitTask(context: EngineContext, worker: Worker, task: string): Promise<void> {

@@ -63,7 +63,7 @@ export async function stayIn(
 }
 
 async function openAgent(context: EngineContext, state: SessionState): Promise<Agent> {
-  const { agent, model, definition } = state.created;
+  const { agent, model, definition, capabilities: locked } = state.created;
   if (model === undefined) throw new HoldfastError("agent_missing", `session ${state.id} names no model`);
   const { policy } = state.policy;
   const cassette =
@@ -72,7 +72,8 @@ async function openAgent(context: EngineContext, state: SessionState): Promise<A
     agent,
     model,
     ...cassette,
-    capabilities: effectiveCapabilities(definition, policy).effective,
+    // What was locked when the session was made bounds it, whatever a later version would permit.
+    capabilities: effectiveCapabilities(definition, policy).effective.filter((one) => locked.includes(one)),
     passEnv: policy.passEnv,
   });
 }

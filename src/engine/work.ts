@@ -1,4 +1,4 @@
-import { nextDelivery } from "../model/delivery.ts";
+import { nextDelivery, openRequests } from "../model/delivery.ts";
 import { isHoldfastError } from "../model/errors.ts";
 import { openRun } from "../model/fold.ts";
 import type { Discrepancy } from "../model/reconcile.ts";
@@ -29,10 +29,26 @@ export async function work(crew: Crew, accepted: readonly Discrepancy[]): Promis
     const mayTakeMore = result.ending === "completed" || result.ending === "idle";
     if (run !== undefined && mayTakeMore) continue;
     // Asked under the append lock: whoever admits after that finds nobody, and wakes the session himself.
-    const mayLetGo = () => !mayTakeMore || nextDelivery(worker.queue) === undefined;
+    const mayLetGo = () =>
+      openRequests(worker.queue).length === 0 && (!mayTakeMore || nextDelivery(worker.queue) === undefined);
     if (await letGo(worker, mayLetGo, result)) return result;
   }
 }
+
+/** Whoever asked for something learns that it is not done here: no verb of this version can be asked for. */
+async function answerRequests(worker: Worker): Promise<void> {
+  await worker.appendToQueue(() =>
+    openRequests(worker.queue).map(({ request, verb }) => ({
+      kind: "request.answered",
+      request,
+      ok: false,
+      code: "usage",
+      message: `this version does nothing that is called ${JSON.stringify(verb.slice(0, verbLengthMax))}`,
+    })),
+  );
+}
+
+const verbLengthMax = 100;
 
 /**
  * What was done is on record, and whoever goes on finds out how we left: once there is an ending no failure of the
@@ -40,7 +56,11 @@ export async function work(crew: Crew, accepted: readonly Discrepancy[]): Promis
  */
 async function letGo(worker: Worker, mayLetGo: () => boolean, { ending }: WorkResult): Promise<boolean> {
   try {
-    return await worker.held.release(mayLetGo);
+    while (!(await worker.held.release(mayLetGo))) {
+      if (openRequests(worker.queue).length === 0) return false;
+      await answerRequests(worker);
+    }
+    return true;
   } catch (error) {
     const isTold =
       ending === "idle" ? isHoldfastError(error, "disk_full", "io_error") : isHoldfastError(error);

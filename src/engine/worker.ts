@@ -106,6 +106,15 @@ export class Worker {
     return result;
   }
 
+  /** Appends to the queue what is to be said of it as it then stands; nothing, where that is nothing. */
+  async appendToQueue(facts: readonly Fact[] | (() => readonly Fact[])): Promise<void> {
+    this.refuseInterrupted();
+    await this.held.queue.transact(async (queue) => {
+      const said = typeof facts === "function" ? facts() : facts;
+      if (said.length > 0) await queue.append(said);
+    });
+  }
+
   /** Does something with the session and, where that fails, lets go of it as a death would. */
   async orAbandon<T>(something: () => Promise<T>): Promise<T> {
     try {

@@ -24,6 +24,8 @@ export interface DeliveryState {
   readonly mode: "queue" | "interrupt";
   readonly text: string | undefined;
   readonly blob: BlobRef | undefined;
+  /** The text as it came, where it was not well-formed. */
+  readonly original: BlobRef | undefined;
   /** The log's seq at the last claim: its message is later than that. */
   readonly claimedSeq: number | undefined;
   /** Where its message stands. */
@@ -45,12 +47,14 @@ export interface RequestState {
 export interface QueueState {
   readonly deliveries: Map<string, DeliveryState>;
   readonly order: string[];
+  /** The keys of all deliveries: each has its own. */
+  readonly keys: Set<string>;
   readonly requests: Map<string, RequestState>;
 }
 
 /** A queue without lines. */
 export function emptyQueueState(): QueueState {
-  return { deliveries: new Map(), order: [], requests: new Map() };
+  return { deliveries: new Map(), order: [], keys: new Set(), requests: new Map() };
 }
 
 /** Takes one line of the queue in. Where it says something impossible it returns why, as words; the state is then void. */
@@ -69,6 +73,9 @@ function applyFact(queue: QueueState, fact: Fact, at: number): void {
     case "delivery.admitted":
       if (queue.deliveries.has(fact.delivery))
         throw queueCorruption(`delivery ${fact.delivery} is admitted twice`);
+      if (queue.keys.has(fact.idempotencyKey))
+        throw queueCorruption(`delivery ${fact.delivery} has the key of another one`);
+      queue.keys.add(fact.idempotencyKey);
       queue.deliveries.set(fact.delivery, admitted(fact, at));
       queue.order.push(fact.delivery);
       return;
@@ -81,6 +88,7 @@ function applyFact(queue: QueueState, fact: Fact, at: number): void {
       return;
     }
     case "request.made":
+      if (queue.requests.has(fact.request)) throw queueCorruption(`request ${fact.request} is made twice`);
       queue.requests.set(fact.request, {
         request: fact.request,
         verb: fact.verb,
@@ -92,6 +100,7 @@ function applyFact(queue: QueueState, fact: Fact, at: number): void {
     case "request.answered": {
       const request = queue.requests.get(fact.request);
       if (request === undefined) throw queueCorruption(`request ${fact.request} was never made`);
+      if (request.answered) throw queueCorruption(`request ${fact.request} is answered twice`);
       queue.requests.set(fact.request, { ...request, answered: true });
       return;
     }
@@ -127,7 +136,7 @@ export function evolveDelivery(state: DeliveryState, fact: DeliveryFact): Delive
     throw queueCorruption(`${fact.kind} of delivery ${state.delivery}, which is ${state.at}`);
   switch (fact.kind) {
     case "delivery.edited":
-      return { ...state, text: fact.text, blob: fact.blob };
+      return { ...state, text: fact.text, blob: fact.blob, original: undefined };
     case "delivery.claimed":
       return { ...state, at: "claimed", claimedSeq: fact.logSeq };
     case "delivery.released":
@@ -164,19 +173,28 @@ function admitted(fact: Extract<Fact, { kind: "delivery.admitted" }>, at: number
     mode: fact.mode,
     text: fact.text,
     blob: fact.blob,
+    original: fact.original,
     claimedSeq: undefined,
     acknowledged: undefined,
     reason: undefined,
   };
 }
 
-/** The delivery that goes out next. */
+/** The delivery that goes out next: what interrupts goes before what waits in the queue, each in its order. */
 export function nextDelivery(queue: QueueState): DeliveryState | undefined {
+  let first: DeliveryState | undefined;
   for (const id of queue.order) {
     const delivery = queue.deliveries.get(id);
-    if (delivery?.at === "admitted") return delivery;
+    if (delivery?.at !== "admitted") continue;
+    if (delivery.mode === "interrupt") return delivery;
+    first ??= delivery;
   }
-  return undefined;
+  return first;
+}
+
+/** The requests that nobody has answered, oldest first. */
+export function openRequests(queue: QueueState): RequestState[] {
+  return [...queue.requests.values()].filter((request) => !request.answered);
 }
 
 /** The delivery that a dead holder left claimed. */

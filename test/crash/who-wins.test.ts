@@ -138,6 +138,24 @@ function expectDurable(disk: MemoryDisk, { commit, offset, end }: Appended): voi
   }
 }
 
+/** A writer whose epoch is over, or who was overtaken, must write no more. */
+async function judgeWriter(writer: Writer, epoch: number): Promise<void> {
+  // The epoch may rise after a writer's last look, so it is asked once more.
+  if (writer.epoch < epoch) await appendAlone(writer);
+  if (writer.epoch < epoch && writer.codes.at(-1) !== "fenced") {
+    throw new Error(
+      `${writer.name} writes on in epoch ${writer.epoch} after ${epoch} began: ${writer.codes.join()}`,
+    );
+  }
+  // Who was overtaken once is not the owner, also where the other one has the same epoch.
+  const before = writer.acknowledged.length;
+  if (writer.codes.length > 0) await appendAlone(writer);
+  if (writer.acknowledged.length > before) throw new Error(`${writer.name} writes on after it was fenced`);
+  if (writer.codes.some((code) => code !== "fenced")) {
+    throw new Error(`${writer.name}: ${writer.codes.join()}`);
+  }
+}
+
 async function judge(ground: Ground, disk: MemoryDisk, writers: readonly Writer[]): Promise<void> {
   const sums: string[] = [];
   let epoch = 0;
@@ -162,21 +180,7 @@ async function judge(ground: Ground, disk: MemoryDisk, writers: readonly Writer[
       owners.set(commit.seq, name);
     }
   }
-  for (const writer of writers) {
-    // The epoch may rise after a writer's last look, so it is asked once more.
-    if (writer.epoch < epoch) await appendAlone(writer);
-    if (writer.epoch < epoch && writer.codes.at(-1) !== "fenced") {
-      throw new Error(
-        `${writer.name} writes on in epoch ${writer.epoch} after ${epoch} began: ${writer.codes.join()}`,
-      );
-    }
-    // Who was overtaken once is not the owner, also where the other one has the same epoch.
-    const before = writer.acknowledged.length;
-    if (writer.codes.length > 0) await appendAlone(writer);
-    if (writer.acknowledged.length > before) throw new Error(`${writer.name} writes on after it was fenced`);
-    if (writer.codes.some((code) => code !== "fenced"))
-      throw new Error(`${writer.name}: ${writer.codes.join()}`);
-  }
+  for (const writer of writers) await judgeWriter(writer, epoch);
   if (owners.size === 0) throw new Error("nobody won");
 }
 

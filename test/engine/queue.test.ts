@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { admit } from "../../src/engine/admit.ts";
 import { resume, runTask, type EngineContext, type WorkReport } from "../../src/engine/index.ts";
+import type { Fact } from "../../src/model/facts.ts";
 import { isHoldfastError } from "../../src/model/errors.ts";
 import { applyToQueue, emptyQueueState } from "../../src/model/delivery.ts";
 import { EngineWorld } from "../crash/engine-world.ts";
@@ -48,6 +49,17 @@ async function send(engine: EngineContext, text: string, idempotencyKey?: string
       const key = idempotencyKey === undefined ? {} : { idempotencyKey };
       return admit(engine, target, transaction, { text, source: "user", ...key });
     },
+  );
+}
+
+/** Appends a line to the queue as it stands here. */
+async function append(world: EngineWorld, fact: Fact): Promise<void> {
+  const engine = world.engine();
+  const [session = ""] = await engine.store.ids();
+  await engine.store.appendToQueue(
+    session,
+    () => undefined,
+    (queue) => queue.append([fact]),
   );
 }
 
@@ -212,6 +224,42 @@ describe("a message that was admitted", () => {
     }
   });
 
+  test("goes before what waits in the queue where it interrupts", async () => {
+    const world = newWorld({ text: "1" }, { text: "2" }, { text: "3" });
+    await begin(world);
+    await send(world.engine(), "Second.");
+    await append(world, {
+      kind: "delivery.admitted",
+      delivery: "dlv_interrupts",
+      idempotencyKey: "dlv_interrupts",
+      logSeq: 0,
+      source: "user",
+      text: "At once.",
+      mode: "interrupt",
+    });
+    expect((await goOn(world)).ending).toBe("completed");
+    expect(asked(await examineWorld(world))).toEqual(["First.", "At once.", "Second."]);
+  });
+
+  test("and whose text is gone is blocked, with the reason, and keeps nothing behind it", async () => {
+    const world = newWorld({ text: "1" }, { text: "2" });
+    await begin(world);
+    const lost = await send(world.engine(), `Second. ${"long ".repeat(9000)}`);
+    await send(world.engine(), "Third.");
+    const { queue } = await examineWorld(world);
+    const [session = ""] = await world.engine().store.ids();
+    const { sha256 = "" } = queue.deliveries.get(lost)?.blob ?? {};
+    world.disk.plant(`/state/sessions/${session}/blobs/${sha256}`, "other bytes");
+    expect((await goOn(world)).ending).toBe("completed");
+    const examined = await examineWorld(world);
+    expect(asked(examined)).toEqual(["First.", "Third."]);
+    expect(examined.queue.deliveries.get(lost)).toMatchObject({
+      at: "blocked",
+      reason: expect.stringContaining("cannot be read") as string,
+    });
+    expect((await goOn(world)).ending).toBe("idle");
+  });
+
   test("is run by one process: of many that resume at once the others find it busy, or nothing to do", async () => {
     const world = newWorld({ text: "1" }, { text: "2" });
     await begin(world);
@@ -232,6 +280,21 @@ describe("a message that was admitted", () => {
     ).toBe(true);
     expect(asked(await examineWorld(world))).toEqual(["First.", "Second."]);
   });
+});
+
+test("a request that this version does not know is answered before the session is let go, whatever its run came to", async () => {
+  for (const turns of [[{ text: "1" }], [{ calls: [{ tool: "read", args: { path: "a.txt" } }] }]]) {
+    const world = newWorld(...turns);
+    await begin(world);
+    for (const request of ["req_1", "req_2"])
+      await append(world, { kind: "request.made", request, verb: "dance", args: {}, by: "me" });
+    expect((await goOn(world)).ending).toBe("idle");
+    const { queue } = await examineWorld(world);
+    expect([...queue.requests.values()].map((one) => one.answered)).toEqual([true, true]);
+    // Once.
+    expect((await goOn(world)).ending).toBe("idle");
+    await examineWorld(world);
+  }
 });
 
 test("a task that says nothing is refused before anything is written", async () => {

@@ -13,6 +13,7 @@ const admitted: DeliveryState = {
   mode: "queue",
   text: "Fix it",
   blob: undefined,
+  original: undefined,
   claimedSeq: undefined,
   acknowledged: undefined,
   reason: undefined,

@@ -1,5 +1,6 @@
 import type { EngineContext, ReadSession } from "../../engine/index.ts";
 import { findRun, readSession } from "../../engine/index.ts";
+import { newestRun } from "../../model/fold.ts";
 import type { BlobRef } from "../../model/values.ts";
 import type { OperationView, RunView } from "../../model/views.ts";
 import type { Call } from "../call.ts";
@@ -15,6 +16,7 @@ import { evidenceSentences } from "../text/evidence.ts";
 import { treeLines } from "../text/tree.ts";
 import { unknownLines } from "../text/unknown.ts";
 import { formatDuration, formatTime, formatUsage } from "../text/units.ts";
+import { hasUnknown, wayOnLines } from "../text/way-on.ts";
 import { answer } from "./answer.ts";
 import { readPayloads } from "./payloads.ts";
 import { writeFields, writeIndented } from "./fields.ts";
@@ -27,11 +29,15 @@ export async function runShow(call: Call, selector: string, run: string | undefi
   return await answer(call, named, async () => {
     const view = await withPayloads(context, read, named);
     const screen = screenOf(call);
-    writeRun(screen, view);
+    writeRun(screen, view, read.damage);
     if (view.operations.length > 0) writeOperations(screen, view);
     for (const line of unknownLines(view, { program: call.program, columns: screen.columns }))
       screen.line(...line);
     writeEvidence(screen, view);
+    if (isNewest(read, view) && !hasUnknown(view)) {
+      const place = { active: read.active, damaged: read.damage !== undefined, columns: screen.columns };
+      for (const line of wayOnLines(view, { program: call.program, ...place })) screen.line(...line);
+    }
     return screen;
   });
 }
@@ -59,7 +65,12 @@ async function withPayloads(context: EngineContext, read: ReadSession, view: Run
   return { ...view, operations };
 }
 
-function writeRun(screen: Screen, view: RunView): void {
+/** Only the newest run says how its session goes on. */
+function isNewest(read: ReadSession, view: RunView): boolean {
+  return newestRun(read.state)?.run === view.run;
+}
+
+function writeRun(screen: Screen, view: RunView, damage: ReadSession["damage"]): void {
   const { createdAt, endedAt, error, text } = view;
   screen.line(["bold", view.run], ["dim", `  of ${view.session}`]);
   writeFields(screen, [
@@ -72,10 +83,15 @@ function writeRun(screen: Screen, view: RunView): void {
     ["turns", String(view.turns)],
     ["tokens", formatUsage(view.usage)],
     ...(error === undefined ? [] : [["why", oneLine(error)] as const]),
+    ...(damage === undefined ? [] : [["damaged", ["bad", damageWords(damage)]] as const]),
   ]);
   if (text === undefined || text === "") return;
   screen.line();
   writeIndented(screen, text);
+}
+
+function damageWords({ line, offset, reason }: NonNullable<ReadSession["damage"]>): string {
+  return oneLine(`line ${line}, byte ${offset}: ${reason}; the run is shown as far as the log is intact`);
 }
 
 function writeOperations(screen: Screen, view: RunView): void {

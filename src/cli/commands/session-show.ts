@@ -1,5 +1,5 @@
 import type { MessageView, SessionView } from "../../engine/index.ts";
-import { readSession, viewSession } from "../../engine/index.ts";
+import { findRun, readSession, viewSession } from "../../engine/index.ts";
 import type { Part } from "../../model/facts.ts";
 import type { BlobRef } from "../../model/values.ts";
 import type { Call } from "../call.ts";
@@ -7,6 +7,7 @@ import { engineOf, screenOf } from "../call.ts";
 import { markOf, summariseArgs } from "../progress/tool-line.ts";
 import type { Screen, Span, Tone } from "../screen.ts";
 import { oneLine } from "../text/clean.ts";
+import { wayOnLines } from "../text/way-on.ts";
 import { fitEnd, widthOf } from "../text/width.ts";
 import { formatAge, formatBytes, formatCount, formatTime } from "../text/units.ts";
 import { answer } from "./answer.ts";
@@ -18,11 +19,13 @@ import { writeRuns } from "./show-runs.ts";
 /** `holdfast session show`: what a session is, its runs and how its conversation ends. */
 export async function sessionShow(call: Call, selector: string): Promise<number> {
   const context = engineOf(call);
-  const view = viewSession(await readSession(context, selector));
+  const read = await readSession(context, selector);
+  const view = viewSession(read);
   return await answer(call, view, async () => {
     const screen = screenOf(call);
     const now = call.outside.host.clock.now();
-    writeHeader(screen, view, now);
+    const missing = await missingWorkspace(call, view.workspace);
+    writeHeader(screen, view, { now, missing });
     if (view.runs.length > 0) {
       screen.line();
       writeRuns(screen, view.runs.slice(0, runsMax), now);
@@ -32,7 +35,12 @@ export async function sessionShow(call: Call, selector: string): Promise<number>
     const blobs = shown.flatMap(({ parts }) => parts.map((part) => blobOf(part as Part)));
     const payloads = await readPayloads(context, view.id, blobs);
     writeMessages(screen, shown, { payloads, count: view.messages.length });
-    writeNext(screen, call, view);
+    if (view.runs.length > 0) {
+      const { active, damaged } = view;
+      const { columns } = screen;
+      const place = { program: call.program, active, damaged: damaged !== undefined, missing, columns };
+      for (const line of wayOnLines(findRun(read, undefined), place)) screen.line(...line);
+    }
     return screen;
   });
 }
@@ -40,21 +48,17 @@ export async function sessionShow(call: Call, selector: string): Promise<number>
 const runsMax = 10;
 const messagesMax = 8;
 
-/** What can be done about a run that is not over. */
-function writeNext(screen: Screen, call: Call, { id, runs, active }: SessionView): void {
-  const status = runs[0]?.status;
-  if (active || status === undefined) return;
-  const words = ["interrupted", "suspended", "queued"].includes(status)
-    ? `resume ${id}`
-    : status === "input_required"
-      ? `run show ${id}`
-      : undefined;
-  if (words === undefined) return;
-  screen.line();
-  screen.line(["dim", "next  "], `${call.program} ${words}`);
+/** The path of the workspace, where it is not there. */
+async function missingWorkspace(call: Call, path: string): Promise<string | undefined> {
+  const found = await call.outside.host.disk.stat(path);
+  return found?.kind === "directory" ? undefined : path;
 }
 
-function writeHeader(screen: Screen, view: SessionView, now: number): void {
+function writeHeader(
+  screen: Screen,
+  view: SessionView,
+  { now, missing }: { readonly now: number; readonly missing: string | undefined },
+): void {
   const { id, title, agent, model, binding, createdAt, updatedAt, damaged, parent } = view;
   screen.line(["bold", fitEnd(oneLine(title), screen.columns) || "(no title)"]);
   const branch = binding.branch === undefined ? "" : ` (branch ${binding.branch})`;
@@ -71,6 +75,7 @@ function writeHeader(screen: Screen, view: SessionView, now: number): void {
     ["updated", `${formatTime(updatedAt)}, ${formatAge(updatedAt, now)}`],
     ["state", states.join(", ")],
   ];
+  if (missing !== undefined) fields.splice(3, 0, ["", ["bad", "the workspace is not there"]]);
   if (parent !== undefined) fields.push(["parent", parent]);
   if (damaged !== undefined) fields.push(["damaged", ["bad", oneLine(damaged)]]);
   writeFields(screen, fields);

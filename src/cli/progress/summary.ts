@@ -3,6 +3,7 @@ import type { Span, Tone } from "../screen.ts";
 import { oneLine } from "../text/clean.ts";
 import { formatCount, formatDuration, formatUsage } from "../text/units.ts";
 import { unknownLines } from "../text/unknown.ts";
+import { hasUnknown, wayOnOf } from "../text/way-on.ts";
 import { wrapText } from "../text/wrap.ts";
 
 /** What is said of a run when the work on it is over, and which command goes on from here. */
@@ -47,19 +48,16 @@ export function summaryLines(
     ...(usage.input === undefined && usage.output === undefined ? [] : [label("tokens", formatUsage(usage))]),
     label("session", session),
     ...unknownLines(run, { program, columns }),
-    label(status === "input_required" ? "then" : "next", nextCommand(run, program)),
+    ...nextLines(run, program, columns),
   ];
 }
 
-function nextCommand(run: RunView, program: string): string {
-  switch (run.status) {
-    case "completed":
-    case "failed":
-    case "canceled":
-      return `${program} resume ${run.session} --task "…"`;
-    default:
-      return `${program} resume ${run.session}`;
-  }
+/** What goes on from here; where a person is to answer first, what goes on after that. */
+function nextLines(run: RunView, program: string, columns: number): (readonly Span[])[] {
+  if (hasUnknown(run)) return [label("then", `${program} resume ${run.session}`)];
+  const way = wayOnOf(run, { program });
+  if (way?.command !== undefined) return [label("next", way.command)];
+  return way === undefined ? [] : wrappedLabel("next", way.words, columns);
 }
 
 function wrappedLabel(name: string, text: string, columns: number): (readonly Span[])[] {

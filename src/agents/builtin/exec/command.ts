@@ -41,7 +41,8 @@ export interface CommandOptions {
 }
 
 const survivorPollMs = 50;
-const survivorsMax = 50;
+/** So many processes that outlived their command are named; the others are counted. */
+export const survivorsMax = 50;
 const commandCharactersMax = 300;
 
 /** A claimed command. {@link Command.run} is called once; {@link Command.stop} at any time. */

@@ -3,6 +3,7 @@ import type { Proof } from "../../../model/agent.ts";
 import type { Json } from "../../../model/values.ts";
 import { linkClaim, readClaim, type Claim, type FoundClaim } from "./claim.ts";
 import { connectClaimant, followToEnd, type Following } from "./follow.ts";
+import { survivorsMax } from "./command.ts";
 import { operationVariable } from "./environment.ts";
 import { tailOf } from "./excerpt.ts";
 import { resultOf } from "./result.ts";
@@ -72,15 +73,14 @@ async function unknown(following: Following, found: FoundClaim, reason: string):
   const { operation, spool } = run.place;
   const status = await readStatus(host.disk, spool, { operation, nonce });
   const survivors = await host.processes.findByEnvironment(operationVariable, operation);
+  const listed = survivors.slice(0, survivorsMax);
   const evidence: Json = {
     claim: found.state === "claimed" ? found.claim : found.state === "unreadable" ? found.text : null,
     supervisor: supervisorEvidence(following, found),
     status: status.state,
     output: await outputEvidence(following),
-    survivors: survivors.map(({ pid, command }) => ({
-      pid,
-      command: command.slice(0, commandCharactersMax),
-    })),
+    survivors: listed.map(({ pid, command }) => ({ pid, command: command.slice(0, commandCharactersMax) })),
+    ...(survivors.length > listed.length && { survivorsUnlisted: survivors.length - listed.length }),
   };
   return { proven: "unknown", reason, evidence };
 }
