@@ -82,11 +82,14 @@ async function recordProof(crew: Crew, ready: ReadyOperation, proof: Proof): Pro
   }
 }
 
-/** Arguments that were redacted cannot be used again; an interrupted read is repeated a limited number of times. */
+/** As often as an effect that provably did not happen is begun anew for one call: what never gets there is told. */
+const effectRetriesMax = 20;
+
+/** Arguments that were redacted cannot be used again; everything else is begun anew a limited number of times. */
 function mayRepeat(crew: Crew, operation: OperationState, tool: Tool): boolean {
   if (operation.redacted) return false;
   const { maxPureRetries } = crew.worker.state.created.definition.spec.execution;
-  return tool.effect !== "pure" || operation.retry < maxPureRetries;
+  return operation.retry < (tool.effect === "pure" ? maxPureRetries : effectRetriesMax);
 }
 
 function outputOf(operation: OperationState, again: boolean): string {

@@ -28,14 +28,17 @@ export function nodeSockets(runtimeDirectory: string | undefined): Sockets {
   };
 }
 
-/** A leftover variable of another user, or one whose directory is gone, is as good as none. */
+/** Room for the name of a socket in the directory. */
+const nameBytesMax = 32;
+
+/** A variable left over from another user, or of a directory that is gone or too long, is as good as none. */
 function directoryPath(runtimeDirectory: string | undefined): string {
   const fallback = `/tmp/holdfast-${userId()}`;
   if (runtimeDirectory === undefined || !isAbsolute(runtimeDirectory)) return fallback;
   const stats = statSync(runtimeDirectory, { throwIfNoEntry: false });
-  return stats?.isDirectory() === true && stats.uid === userId()
-    ? join(runtimeDirectory, "holdfast")
-    : fallback;
+  const path = join(runtimeDirectory, "holdfast");
+  const isOurs = stats?.isDirectory() === true && stats.uid === userId();
+  return isOurs && Buffer.byteLength(path) + nameBytesMax <= socketPathBytesMax ? path : fallback;
 }
 
 function userId(): number {

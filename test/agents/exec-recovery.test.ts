@@ -55,6 +55,33 @@ async function recordStart(command: string): Promise<{ call: Call; evidence: Evi
   return { call, evidence: await prepare(scene.tool(), call) };
 }
 
+describe("a command that takes its own claim away", () => {
+  test.each([
+    ["after it had written something", "echo out; rm $SPOOL/claim"],
+    ["and its record with it", "rm $SPOOL/claim $SPOOL/status"],
+    ["and goes on", "rm $SPOOL/claim; sleep 7"],
+  ])("%s is never taken for one that did not run", async (_, rest) => {
+    const place = scene.place();
+    const command = `echo run >> ${witness}; ${rest.replaceAll("$SPOOL", place.spool)}`;
+    const call = makeCall(place, { command });
+    const worker = startWorker(workerPath, {
+      place,
+      args: call.args,
+      runtime: scene.runtime,
+      supervisorArgs: supervisorProgram(supervisorPath, {}).args,
+      record: join(scene.folder, "record"),
+    });
+    const evidence = await worker.started;
+    await until(() => runsIn(witness) === 1 && !existsSync(join(place.spool, "claim")));
+    worker.child.kill("SIGKILL");
+    await worker.ended;
+    for (let asked = 0; asked < 2; asked++) {
+      expect((await scene.tool().prove(call, evidence)).proven).not.toBe("not_executed");
+    }
+    expect(runsIn(witness)).toBe(1);
+  });
+});
+
 describe("a worker that died", () => {
   test("leaves its command to the next one, which gets the whole output and the real end", async () => {
     const go = join(scene.folder, "go");

@@ -32,7 +32,7 @@ function linesAbout(operation: Partial<OperationView>): string[] {
         effect: "supervised",
         state: "unknown",
         startedAt: at,
-        reason: "The supervisor died before it recorded the end.",
+        reason: "Its supervisor is gone and left no record of its end.",
         unknownAt: at + 1000,
         ...operation,
       },

@@ -52,7 +52,7 @@ export async function followToEnd(following: Following): Promise<Ending> {
         await output.passOn();
         return found;
       }
-      if (!isAlive) return { state: "lost", reason: "The supervisor died before it recorded the end." };
+      if (!isAlive) return { state: "lost", reason: "Its supervisor is gone and left no record of its end." };
       if (run.signal.aborted && !(await stopper.stop())) {
         return { state: "lost", reason: "The command was told to stop, and it is not known to have ended." };
       }

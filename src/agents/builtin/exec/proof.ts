@@ -17,7 +17,7 @@ const commandCharactersMax = 300;
  * What happened to a command whose worker died, in this order:
  *
  *     no claim → link the void one    not executed, and never will be
- *     claim void                      not executed
+ *     claim void                      not executed, unless something shows that it began: a claim was taken away then
  *     a valid status                  known
  *     `alive` locked                  wait on, then known
  *     else                            unknown
@@ -36,9 +36,31 @@ export async function proveCommand(following: Following): Promise<Proof> {
   if (found.state === "claimed" && found.claim.kind === "void") {
     // Whoever linked it may have died before its name was durable.
     await disk.syncDirectory(spool);
-    return { proven: "not_executed", details: { claim: found.claim } };
+    return (
+      (await contradictionOf(following, found)) ?? { proven: "not_executed", details: { claim: found.claim } }
+    );
   }
   return proveClaimed(following, found);
+}
+
+/** What a void claim cannot explain: the folder is the user's own, and a command may have removed its claim from it. */
+async function contradictionOf(following: Following, found: FoundClaim): Promise<Proof | undefined> {
+  const { host, run, nonce } = following;
+  const { operation, spool } = run.place;
+  const files = spoolFiles(spool);
+  const status = await readStatus(host.disk, spool, { operation, nonce });
+  if (status.state === "ended") {
+    const result = await resultOf(host.disk, spool, status.status);
+    return { proven: "known", result: { ...result, details: { ...result.details, proof: "status" } } };
+  }
+  const output = await host.disk.stat(files.output);
+  // Whoever starts a command makes the status before the output, and neither holds a byte before its claim.
+  const began =
+    output !== undefined && (output.size > 0 || (await host.disk.stat(files.status)) === undefined);
+  if (began)
+    return await unknown(following, found, "It began, and its claim is gone: somebody took it away.");
+  const alive = await host.processes.findByEnvironment(operationVariable, operation);
+  return alive.length === 0 ? undefined : await unknown(following, found, "It runs, and its claim is gone.");
 }
 
 /** Makes sure that there is a claim, ours or another; false where there is no folder. */
