@@ -11,6 +11,8 @@ import { formsOfSecret } from "./secret-forms.ts";
 const mask = "[redacted]";
 /** A secret is followed over so many line breaks in a row: an empty line between two lines, with carriage returns. */
 const breaksMax = 4;
+/** A text that ends in so many characters of a secret has been cut in it: they are masked as well. */
+const begunLengthMin = 8;
 const [lineFeed, carriageReturn] = [10, 13];
 
 /** A masker for one stream. */
@@ -70,6 +72,9 @@ class Masker implements RedactedStream {
   }
 
   end(): string {
+    const begun = this.#table.depth[this.#state] ?? 0;
+    // Cut in its middle, a secret is still most of one.
+    if (begun >= begunLengthMin) this.#cover(this.#placeBack(begun), this.#placeBack(1) + 1);
     const rest = this.#release(this.#start + this.#held.length);
     [this.#taken, this.#state, this.#breaks, this.#start, this.#maskedTo] = [0, 0, 0, 0, 0];
     return rest;
