@@ -47,6 +47,8 @@ export class Worker {
   readonly exactArgs = new Map<string, string>();
   #turn: Promise<unknown> = Promise.resolve();
 
+  readonly #closed: string;
+
   private constructor(parts: {
     context: EngineContext;
     observer: Observer;
@@ -55,6 +57,7 @@ export class Worker {
     held: HeldSession;
     redactor: Redactor;
     signal: AbortSignal;
+    closed: string;
   }) {
     this.context = parts.context;
     this.observer = parts.observer;
@@ -63,6 +66,7 @@ export class Worker {
     this.held = parts.held;
     this.#redactor = parts.redactor;
     this.signal = parts.signal;
+    this.#closed = parts.closed;
   }
 
   /** Takes the lease of a session and folds it. Rejects as {@link Store.hold} and as `accept` do. */
@@ -80,7 +84,9 @@ export class Worker {
       row: (facts) => rowAfter(fold.state.row, facts),
       visitQueue: (commit) => applyToQueue(queue, commit),
     });
-    const worker = new Worker({ context, observer, state: fold.state, queue, held, redactor, signal });
+    const closed = await context.host.disk.realPath(context.store.directory);
+    const parts = { context, observer, state: fold.state, queue, held, redactor, signal, closed };
+    const worker = new Worker(parts);
     // Taking the append lock once folds the queue.
     await worker.orAbandon(() => held.queue.transact(async () => undefined));
     if (fold.last !== undefined) await observer.commit(fold.last);
@@ -155,6 +161,7 @@ export class Worker {
       run,
       operation,
       workspace: this.state.created.workspace.root,
+      closed: this.#closed,
       spool: this.held.spool(operation),
       trash: this.held.trash,
       supervisor: `${store.directory}\0${this.state.id}`,

@@ -121,6 +121,8 @@ export interface OperationPlace {
   readonly operation: string;
   /** Canonical root of the workspace; nothing outside may be touched. */
   readonly workspace: string;
+  /** Canonical path of the state directory: no tool may touch it, also where it lies inside the workspace. */
+  readonly closed?: string;
   /** A directory for this operation's spool, inside the session; may not exist yet. */
   readonly spool: string;
   /** The session's trash; may not exist yet. */

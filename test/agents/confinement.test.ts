@@ -111,6 +111,27 @@ describe.each(tools)("%s", (tool) => {
   });
 });
 
+describe("a state directory inside the workspace", () => {
+  beforeEach(() => {
+    mkdirSync(inside("state/sessions"), { recursive: true });
+    writeFileSync(inside("state/sessions/log"), "secret\n");
+    symlinkSync("state/sessions", inside("way-in"));
+  });
+
+  test.each(tools)("is closed to %s, also through a link", async (tool) => {
+    for (const path of ["state/sessions/log", "state", "way-in/log", "state/new"]) {
+      expect(await world.call(tool, argumentsOf[tool]?.(path) ?? {})).toMatchObject({ outcome: "error" });
+    }
+    expect(readFileSync(inside("state/sessions/log"), "utf8")).toBe("secret\n");
+    expect(readdirSync(inside("state"))).toEqual(["sessions"]);
+  });
+
+  test("is passed over by a search of the whole workspace", async () => {
+    expect((await world.call("grep", { pattern: "secret" })).output).not.toContain("state/");
+    expect((await world.call("glob", { pattern: "**" })).output).not.toContain("state");
+  });
+});
+
 describe("links inside the workspace", () => {
   beforeEach(() => {
     symlinkSync("directory", inside("directory-in"));

@@ -29,6 +29,7 @@ export function placeIn(root: string, operation = nextOperation()): OperationPla
     run: "run_0",
     operation,
     workspace: join(root, "ws"),
+    closed: join(root, "ws", "state"),
     spool: join(root, "session/spool", operation),
     trash: join(root, "session/trash"),
     supervisor: "supervisor",

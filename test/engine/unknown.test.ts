@@ -125,7 +125,7 @@ describe("a command of which nobody knows how it ended", () => {
       expect(await home.resume()).toMatchObject({ code: 3, report: { ending: "input_required" } });
       const { run, operation, session } = await unknownOperation(home);
       expect(operation).toMatchObject({ tool: "exec", args: { command: begin(word) }, state: "unknown" });
-      expect(operation.reason).toMatch(/supervisor died/);
+      expect(operation.reason).toMatch(/supervisor is gone/);
       expect(operation.evidence).toMatchObject({
         claim: { kind: "start" },
         output: { tail: `partial ${word}\n` },

@@ -8,6 +8,7 @@
  */
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { isDiskError, type Disk, type FileStat } from "../../../host/index.ts";
+import type { OperationPlace } from "../../../model/agent.ts";
 import { explain } from "./results.ts";
 
 /** Where a path leads, inside the workspace. */
@@ -29,23 +30,26 @@ export interface RefusedPath {
   readonly message: string;
 }
 
+/** Where a model may go: into the workspace, but not into what is closed in it. Both are canonical. */
+export type Confinement = Pick<OperationPlace, "workspace" | "closed">;
+
 /** Names of our own staged files begin so; the tools neither show nor touch them. */
 export const reservedPrefix = ".holdfast-op_";
 
 /**
- * Resolves a path that a model gave: relative to the workspace, or absolute. `workspace` must be canonical. With
+ * Resolves a path that a model gave: relative to the workspace, or absolute. With
  * `keepLink` a link at the end stands for itself, else for what it points at. Never rejects for what it finds on disk.
  */
 export async function resolveInside(
   disk: Disk,
-  workspace: string,
+  place: Confinement,
   path: string,
   options: { keepLink?: boolean } = {},
 ): Promise<InsidePath | RefusedPath> {
   const malformed = malformation(path);
   if (malformed !== undefined) return refused(`${quote(path)} ${malformed}`);
   try {
-    return await resolvePath(disk, workspace, path, options.keepLink ?? false);
+    return await resolvePath(disk, place, path, options.keepLink ?? false);
   } catch (error) {
     if (!isDiskError(error)) throw error;
     return refused(`${quote(path)} cannot be reached: ${explain(error)}.`);
@@ -85,7 +89,7 @@ function isReserved(name: string): boolean {
 
 async function resolvePath(
   disk: Disk,
-  workspace: string,
+  { workspace, closed }: Confinement,
   path: string,
   keepLink: boolean,
 ): Promise<InsidePath | RefusedPath> {
@@ -101,6 +105,9 @@ async function resolvePath(
   if (!isWithin(workspace, target)) {
     const how = isWithin(workspace, asked) ? "leads through a link out of" : "is outside";
     return refused(`${quote(path)} ${how} the workspace ${workspace}. Only paths inside it can be used.`);
+  }
+  if (closed !== undefined && isWithin(closed, target)) {
+    return refused(`${quote(path)} is where Holdfast keeps its sessions. Leave it alone.`);
   }
   const shown = shownPath(workspace, target);
   if (shown.split("/").some(isReserved)) return refused(`${quote(path)} ${reservedMessage}`);

@@ -45,6 +45,6 @@ async function targetOf(
 ): Promise<string | undefined> {
   const path = pathOf(args);
   if (path === undefined) return undefined;
-  const target = await resolveInside(host.disk, place.workspace, path, { keepLink: true });
+  const target = await resolveInside(host.disk, place, path, { keepLink: true });
   return target.inside ? target.path : undefined;
 }

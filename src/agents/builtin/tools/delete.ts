@@ -50,7 +50,7 @@ async function prepareDelete(host: FileHost, run: ToolRun): Promise<Prepared> {
   if (!parsed.ok) return notReady(failed(parsed.message, { reason: "bad_arguments" }));
   if (run.signal.aborted) return notReady(canceled());
   const { path } = parsed.value;
-  const target = await resolveInside(host.disk, run.place.workspace, path, { keepLink: true });
+  const target = await resolveInside(host.disk, run.place, path, { keepLink: true });
   if (!target.inside) return notReady(failed(target.message, { reason: "refused" }));
   const refusal = refuseKind(target);
   if (refusal !== undefined) return notReady(refusal);

@@ -39,7 +39,7 @@ export function globTool(host: FileHost): Tool {
 }
 
 async function listPaths(host: FileHost, run: ToolRun, args: GlobArguments): Promise<EffectResult> {
-  const target = await resolveInside(host.disk, run.place.workspace, args.path ?? ".");
+  const target = await resolveInside(host.disk, run.place, args.path ?? ".");
   if (!target.inside) return failed(target.message, { reason: "refused" });
   const written = relativePattern(args.pattern, target.path);
   if (written === undefined) {
@@ -67,6 +67,7 @@ async function collect(host: FileHost, run: ToolRun, search: Search): Promise<Ef
   const report: WalkReport = { ended: "on", unreadable: 0 };
   const options = {
     pace: startPace(host.clock, run.signal, timeLimitMs),
+    closed: run.place.closed,
     enters: (relative: string) => pattern.reaches(relative),
     shows: namesShown(search.written, target.shown),
   };

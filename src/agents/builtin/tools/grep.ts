@@ -60,7 +60,7 @@ export function grepTool(host: FileHost): Tool {
 }
 
 async function search(host: FileHost, run: ToolRun, args: GrepArguments): Promise<EffectResult> {
-  const target = await resolveInside(host.disk, run.place.workspace, args.path ?? ".");
+  const target = await resolveInside(host.disk, run.place, args.path ?? ".");
   if (!target.inside) return failed(target.message, { reason: "refused" });
   if (target.stat === undefined) return failed(`${target.shown} does not exist.`, { reason: "missing" });
   const lineSearch = compileSearch(args.pattern, args.ignoreCase ?? false);
@@ -125,6 +125,7 @@ function fileFilter(glob: string | undefined, target: InsidePath): FileFilter | 
 async function searchTree(job: Job): Promise<void> {
   const options = {
     pace: job.pace,
+    closed: job.run.place.closed,
     enters: job.filter.enters,
     shows: namesShown(job.args.glob ?? "", job.target.shown),
   };

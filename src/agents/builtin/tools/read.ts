@@ -41,7 +41,7 @@ export function readTool(host: FileHost): Tool {
       `${lineLengthMax} characters are cut.`,
     arguments: readArguments,
     look: async (run, args) => {
-      const target = await resolveInside(host.disk, run.place.workspace, args.path);
+      const target = await resolveInside(host.disk, run.place, args.path);
       if (!target.inside) return failed(target.message, { reason: "refused" });
       return unreadable(target) ?? (await readText(host, run, target, args));
     },

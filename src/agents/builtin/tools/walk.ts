@@ -17,6 +17,8 @@ export interface WalkOptions {
   readonly pace: Pace;
   /** False for directories that are not of interest. */
   readonly enters: (relative: string) => boolean;
+  /** A directory that is passed over, with all that is below. */
+  readonly closed: string | undefined;
   /** False for names that are passed over, with all that is below. */
   readonly shows: (name: string) => boolean;
 }
@@ -68,6 +70,7 @@ async function listEntries(
     const entries: WalkEntry[] = [];
     for (const name of names) {
       const path = join(directory.path, name);
+      if (path === options.closed) continue;
       const stat = await disk.statLink(path);
       // Absent: it went away since the listing.
       if (stat === undefined) continue;

@@ -39,7 +39,7 @@ async function stagedCandidates(
   args: Json | undefined,
 ): Promise<string[]> {
   const path = pathOf(args);
-  const target = path === undefined ? undefined : await resolveInside(host.disk, place.workspace, path);
+  const target = path === undefined ? undefined : await resolveInside(host.disk, place, path);
   if (target?.inside !== true) return [];
   const candidates: string[] = [];
   for (let at = dirname(target.path); isWithin(place.workspace, at); at = dirname(at)) {

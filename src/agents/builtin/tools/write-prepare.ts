@@ -19,7 +19,7 @@ export async function prepareWrite<T extends { path: string }>(
   const parsed = content.arguments.parse(run.args);
   if (!parsed.ok) return notReady(failed(parsed.message, { reason: "bad_arguments" }));
   if (run.signal.aborted) return notReady(canceled());
-  const target = await resolveInside(host.disk, run.place.workspace, parsed.value.path);
+  const target = await resolveInside(host.disk, run.place, parsed.value.path);
   if (!target.inside) return notReady(failed(target.message, { reason: "refused" }));
   const unwritable = refuseKind(target);
   if (unwritable !== undefined) return notReady(unwritable);
