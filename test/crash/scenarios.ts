@@ -85,22 +85,34 @@ export const workingScenarios: readonly Scenario[] = [
       const actor = world.actor("holder");
       await actor.hold(sessionOf(world));
       await actor.admit("one");
-      await writeWithoutSync(world, "of somebody dead");
+      await writeWithoutSync(world, "of somebody dead", world.killed());
       await actor.admit("two");
+    },
+  },
+  {
+    name: "admitting behind a stale line that nobody synced",
+    prepare: newSession,
+    act: async (world) => {
+      const actor = world.actor("holder");
+      await actor.hold(sessionOf(world));
+      await actor.admit("one");
+      const stale = world.killed();
+      await actor.admit("two");
+      await writeWithoutSync(world, "of somebody stale", stale);
+      await actor.admit("three");
     },
   },
 ];
 
-/** Writes a delivery as a sender does who dies between his write and his sync. */
-async function writeWithoutSync(world: World, text: string): Promise<void> {
+/** Writes a delivery as a sender does who saw the queue as it stands in `seen`, and dies between write and sync. */
+async function writeWithoutSync(world: World, text: string, seen: World): Promise<void> {
   const session = sessionOf(world);
-  world.oracle.queue(session).tried.add(text);
-  const twin = world.killed();
-  await twin.actor("sender").admit(text, session);
   const path = pathOf(world, "queue.jsonl");
-  const before = world.disk.peek(path)?.length ?? 0;
+  world.oracle.queue(session).tried.add(text);
+  const before = seen.disk.peek(path)?.length ?? 0;
+  await seen.actor("sender").admit(text, session);
   const file = await world.disk.open(path, "append");
-  await file.write((twin.disk.peek(path) ?? new Uint8Array()).subarray(before));
+  await file.write((seen.disk.peek(path) ?? new Uint8Array()).subarray(before));
   await file.close();
 }
 

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import {
+  linkSync,
   mkdirSync,
   readFileSync,
   readdirSync,
@@ -163,6 +164,23 @@ test("a holder whose lease was taken from it finds out by the lock file alone, b
   expect(readFileSync(stage.path(session, "log.jsonl"))).toEqual(before);
   await holder.abandon();
   await compare(stage, session);
+});
+
+test("a holder whose log was replaced writes neither the old file nor the new one", async () => {
+  const stage = newStage();
+  const holder = stage.actor("holder");
+  const session = await holder.create();
+  await holder.hold();
+  await holder.say("one");
+  const log = stage.path(session, "log.jsonl");
+  linkSync(log, `${log}.old`);
+  copyFileSync(log, `${log}.new`);
+  renameSync(`${log}.new`, log);
+  const before = readFileSync(log);
+  expect(await refusal(holder.say("two"))).toMatchObject({ code: "fenced" });
+  expect(readFileSync(log)).toEqual(before);
+  expect(readFileSync(`${log}.old`)).toEqual(before);
+  await holder.abandon();
 });
 
 describe("a process that is killed", () => {
