@@ -240,6 +240,27 @@ describe("a sync that fails for lines of somebody else", () => {
       await compare(again, actor.session);
     },
   );
+
+  test.each(["log", "queue"] as const)(
+    "while the end of the %s is completed closes it where the line cannot be taken away either",
+    async (file) => {
+      const { world, actor, [file]: path } = await heldSession();
+      const bytes = world.disk.peek(path) ?? new Uint8Array();
+      actor.die();
+      world.oracle[file](actor.session).acknowledged.pop();
+      world.disk.plant(path, bytes.subarray(0, -1));
+      const again = world.killed();
+      again.disk.fault = when(once(syncOf(path)), cutOf(path));
+      const take = (name: string) => {
+        const next = again.actor(name);
+        return codeOf(file === "log" ? next.hold(actor.session) : next.admit(name, actor.session));
+      };
+      expect(await take("first")).toBe("durability_unknown");
+      again.disk.fault = undefined;
+      expect(await take("second")).toBe("durability_unknown");
+      await goOnAfterPowerCut(again);
+    },
+  );
 });
 
 describe("a line that cannot be seen any more after its sync", () => {

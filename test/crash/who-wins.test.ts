@@ -273,6 +273,27 @@ describe("with an append lock that excludes nobody, each delivery is admitted on
   });
 });
 
+test("two who make one new queue at the same moment both get in", async () => {
+  const world = new World();
+  const session = await world.actor("before").create();
+  const slow = world.actor("slow", { broken: true });
+  let go: () => void = () => undefined;
+  const isAboutToMake = new Promise<void>((resolve) => {
+    world.disk.gate = ({ process, verb, path: file }) => {
+      if (process !== "slow" || verb !== "create" || !file.endsWith("queue.jsonl")) return undefined;
+      resolve();
+      return new Promise<void>((resume) => (go = resume));
+    };
+  });
+  const admission = slow.admit("from the slow one", session);
+  await isAboutToMake;
+  world.disk.gate = undefined;
+  await world.actor("quick", { broken: true }).admit("from the quick one", session);
+  go();
+  await admission;
+  await compare(world, session);
+});
+
 async function admitInOrder(world: World, session: string, order: readonly number[]): Promise<void> {
   const names = [...new Set(order)].map((index) => `w${index}`).toSorted();
   const actors = names.map((name) => world.actor(name, { broken: true }));

@@ -1,4 +1,11 @@
-import type { EpochRaised, Fact, Message, OpaqueFact, SessionMoved } from "../../src/model/facts.ts";
+import type {
+  EpochRaised,
+  Fact,
+  Message,
+  OpaqueFact,
+  Repaired,
+  SessionMoved,
+} from "../../src/model/facts.ts";
 import { type Actor, type FileRecord, type Oracle, textsOf } from "./actor.ts";
 
 /** A store, with what is known of it from outside. */
@@ -31,13 +38,17 @@ export async function goOn(stage: Stage): Promise<void> {
 
 /** Rejects where the session is not what the oracle knows. */
 export async function compare(stage: Stage, session: string): Promise<void> {
-  const { store } = stage.actor("reader");
+  const { store, host } = stage.actor("reader");
   const log: string[] = [];
   const messages: Message[] = [];
+  const repairs: Repaired[] = [];
+  const noteRepairs = (facts: readonly (Fact | OpaqueFact)[]): void =>
+    void repairs.push(...facts.filter((fact): fact is Repaired => fact.kind === "repaired"));
   let owner: string | undefined;
   const history = await store.readStrictly(session, ({ facts }) => {
     owner = judgeOwner(facts, owner);
     log.push(...textsOf(facts));
+    noteRepairs(facts);
     for (const fact of facts) if (fact.kind === "message") messages.push(fact as Message);
   });
   if (history.remainder.state !== "none")
@@ -47,7 +58,17 @@ export async function compare(stage: Stage, session: string): Promise<void> {
     if (part.type === "image") await store.blobs(session).get(part.blob);
   }
   const queue: string[] = [];
-  await store.readQueue(session, ({ facts }) => void queue.push(...textsOf(facts)));
+  await store.readQueue(session, ({ facts }) => {
+    queue.push(...textsOf(facts));
+    noteRepairs(facts);
+  });
+  // What a line says is kept is kept, whatever became of the one who kept it.
+  for (const { saved } of repairs) {
+    for (const name of saved === undefined ? [] : [saved, `${saved}.json`]) {
+      const path = store.recoveryPath(name);
+      if ((await host.disk.stat(path)) === undefined) throw new Error(`${path} was not kept`);
+    }
+  }
   judge("log", log, stage.oracle.log(session));
   // Of two who admit at once either may be told first.
   const known = stage.oracle.queue(session);

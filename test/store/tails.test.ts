@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync, truncateSync, readdirSync, statSync } from "node:fs";
+import { readFileSync, writeFileSync, truncateSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { isHoldfastError } from "../../src/model/errors.ts";
@@ -127,21 +127,70 @@ describe("a log that is cut at any byte of its last line", () => {
     }
   });
 
-  test("and a queue that knows a higher epoch than the log that was rolled back can still be written", async () => {
+  test("with a queue that knows a higher epoch can still be written, whether or not a head knows it", async () => {
+    for (const hasHead of [true, false]) {
+      const { stage, session, log } = await ground("released");
+      const early = readFileSync(log);
+      for (const text of ["a", "b", "c"]) {
+        const actor = stage.actor(text);
+        await actor.hold(session);
+        await actor.admit(text);
+        await actor.release();
+      }
+      writeFileSync(log, early);
+      if (!hasHead) rmSync(stage.path(session, "head"));
+      const actor = stage.actor("accepting");
+      const { epoch } = await actor.hold(session, { acceptRollback: hasHead });
+      expect(epoch).toBe(5);
+      await actor.admit("after the rollback");
+      await actor.release();
+      await goOn(stage);
+    }
+  });
+
+  test("never counts an epoch twice that its head knows", async () => {
     const { stage, session, log } = await ground("released");
     const early = readFileSync(log);
-    for (const text of ["a", "b", "c"]) {
+    for (const text of ["a", "b"]) {
       const actor = stage.actor(text);
       await actor.hold(session);
-      await actor.admit(text);
       await actor.release();
     }
     writeFileSync(log, early);
-    const actor = stage.actor("accepting");
-    await actor.hold(session, { acceptRollback: true });
-    await actor.admit("after the rollback");
-    await actor.release();
-    await goOn(stage);
+    const { epoch } = await stage.actor("accepting").hold(session, { acceptRollback: true });
+    expect(epoch).toBe(4);
+  });
+
+  test("has in each line that raises the epoch what no other one has", async () => {
+    const { stage, session, log } = await ground("killed");
+    for (const name of ["a", "b", "c"]) {
+      const actor = stage.actor(name);
+      await actor.hold(session);
+      await actor.abandon();
+    }
+    const nonces = linesOf(log).flatMap(({ facts }) =>
+      (facts as { nonce?: string }[]).flatMap(({ nonce }) => nonce ?? []),
+    );
+    expect(nonces.length).toBe(4);
+    expect(new Set(nonces).size).toBe(4);
+  });
+});
+
+describe("a queue that is cut in its last line", () => {
+  test("is recovered by the next admission, whose line says so", async () => {
+    const { stage, session } = await ground("killed");
+    await stage.actor("a").admit("a", session);
+    await stage.actor("b").admit("b", session);
+    const queue = stage.path(session, "queue.jsonl");
+    const whole = readFileSync(queue);
+    const [start = 0] = everyByteOfTheLastLine(whole);
+    for (const cut of [start + 1, start + 100, whole.length - 1]) {
+      writeFileSync(queue, whole.subarray(0, cut));
+      await stage.actor("next").admit(`after ${cut}`, session);
+      const facts = linesOf(queue).at(-1)?.["facts"] as { kind: string; action?: string }[];
+      const action = cut === whole.length - 1 ? "newline" : "cut";
+      expect(facts[0]).toMatchObject({ kind: "repaired", action, offset: start, bytes: cut - start });
+    }
   });
 });
 
