@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, beforeEach } from "vitest";
 import { widthOf } from "../../src/cli/text/width.ts";
 import { Place, sessionIn } from "./program.ts";
 import { columns, hasTerminal, shownLines, startInTerminal } from "./terminal.ts";
@@ -13,7 +13,11 @@ const ownSequences = /\u001b\[(?:\d+A|J|\d+(?:;\d+)*m)/g;
 const hostile =
   "\u001b]0;owned\u0007 \u001b[2J\u001b[H \u009b31m \u202eevil\u202c \u001b[31mred \u0008\u0008\r back";
 
-describe.skipIf(!hasTerminal)("in a terminal", () => {
+describe("in a terminal", () => {
+  beforeEach((context) => {
+    if (!hasTerminal) context.skip("the program `script`, which makes a terminal, is not installed");
+  });
+
   test("a run is told line by line, and nothing of what was live is left", async () => {
     const model = place.cassette(
       {
