@@ -75,7 +75,11 @@ export async function adoptStore(
   await refuseUnsafe(host, directory, options.singleWriter);
   return await onStorage(path, async () => {
     const { disk } = host;
-    if ((await disk.stat(path))?.inode === found.inode) return { from: found.store, to: found.store };
+    if ((await disk.stat(path))?.inode === found.inode) {
+      // Whoever adopted it may have died before the new name was durable.
+      await disk.syncDirectory(directory);
+      return { from: found.store, to: found.store };
+    }
     const { temporary, state } = await stageIdentity(host, directory);
     await disk.rename(temporary, path);
     await disk.syncDirectory(directory);

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { inOrder } from "../crash/in-order.ts";
 import { stateDirectory, World } from "../crash/world.ts";
 import { isHoldfastError } from "../../src/model/errors.ts";
+import { encodeHead, type HeadRecord } from "../../src/store/head-file.ts";
 import { goOn } from "./go-on.ts";
 import { RealStage, temporaryDirectory } from "./real-stage.ts";
 
@@ -47,6 +48,62 @@ describe("a head that says nothing", () => {
     await goOn(stage);
     // A clean end writes it anew.
     expect(readFileSync(head).toString("latin1")).toContain('"seq":7');
+  });
+});
+
+/** A session whose `file` holds a line that could be neither synced nor cut, which is noted. */
+async function noted(
+  file: "log" | "queue",
+  change: (world: World, head: string) => void,
+): Promise<{ world: World; session: string }> {
+  const world = new World();
+  const actor = world.actor("holder");
+  const session = await actor.create();
+  await actor.hold();
+  await actor.say("one");
+  await actor.admit("waiting");
+  change(world, `${stateDirectory}/sessions/${session}/head`);
+  world.disk.fault = ({ verb, path }) =>
+    verb === "cutTail" || (verb === "sync" && path.endsWith(`${file}.jsonl`)) ? { code: "EIO" } : undefined;
+  const attempt = file === "log" ? actor.say("unsure") : actor.admit("unsure");
+  expect(await codeOf(attempt)).toBe("durability_unknown");
+  world.disk.fault = undefined;
+  return { world: world.killed(), session };
+}
+
+describe("a note that bytes are unsure", () => {
+  test.each(["log", "queue"] as const)(
+    "(of the %s) holds also where there was no head, and closes nothing after a power cut",
+    async (file) => {
+      const { world, session } = await noted(file, ({ disk }, head) => disk.plant(head, ""));
+      const next = world.actor("next");
+      expect(await codeOf(file === "log" ? next.hold(session) : next.admit("no", session))).toBe(
+        "durability_unknown",
+      );
+      await goOn(world.crashed());
+    },
+  );
+
+  test("of the queue outlives an accepted rollback of the log", async () => {
+    const { world, session } = await noted("queue", () => undefined);
+    const log = `${stateDirectory}/sessions/${session}/log.jsonl`;
+    const head = `${stateDirectory}/sessions/${session}/head`;
+    const text = Buffer.from(world.disk.peek(head) ?? "").toString();
+    expect(text).toContain("unsure");
+    // As a clean end at a line would have it that the log has lost.
+    const lines = Buffer.from(world.disk.peek(log) ?? "")
+      .toString()
+      .trimEnd()
+      .split("\n");
+    const last = JSON.parse(lines.at(-1) ?? "{}") as { seq: number; sum: string; epoch: number };
+    const bytes = Buffer.from(world.disk.peek(log) ?? "").length;
+    const record = JSON.parse(text) as HeadRecord;
+    world.disk.plant(head, encodeHead({ ...record, seq: last.seq, sum: last.sum, bytes, epoch: last.epoch }));
+    world.disk.plant(log, `${lines.slice(0, -1).join("\n")}\n`);
+    const holder = world.actor("holder");
+    await holder.hold(session, { acceptRollback: true });
+    await holder.abandon();
+    expect(await codeOf(world.actor("sender").admit("no", session))).toBe("durability_unknown");
   });
 });
 
