@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Actor } from "./actor.ts";
 import { changesDisk } from "../crash/memory-disk.ts";
 import { stateDirectory, World } from "../crash/world.ts";
 
@@ -52,5 +53,25 @@ describe("the identity of a store", () => {
     const [one, other] = await Promise.all(both);
     expect(one).toEqual(other);
     expect(world.disk.files()).toEqual([`${stateDirectory}/state.json`]);
+  });
+});
+
+describe("a session that can be seen", () => {
+  test.each([
+    ["its first holder's line", async (actor: Actor) => void (await actor.hold())],
+    ["somebody's delivery", async (actor: Actor) => void (await actor.admit("one"))],
+  ])("survives a power cut with %s, whoever died while making it", async (_name, use) => {
+    const deaths = await deathsIn(new World(), (world) => world.actor("maker").create());
+    let seen = 0;
+    for (const world of deaths) {
+      const user = world.actor("user");
+      const [session] = await user.store.ids();
+      if (session === undefined) continue;
+      seen++;
+      user.session = session;
+      await use(user);
+      expect(await world.crashed().actor("next").store.ids()).toEqual([session]);
+    }
+    expect(seen).toBe(2);
   });
 });
