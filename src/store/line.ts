@@ -1,5 +1,6 @@
 import { checkedUtf8Text, latin1Text, sha256, utf8Bytes } from "../host/index.ts";
 import { isId } from "../model/ids.ts";
+import type { Commit } from "../model/commit.ts";
 import type { Fact, OpaqueFact } from "../model/facts.ts";
 
 /**
@@ -26,18 +27,7 @@ const tailBytes = 85;
 const sumBytes = 43;
 
 /** What stands around the facts of a line. */
-export interface Envelope {
-  readonly v: number;
-  readonly ses: string;
-  readonly seq: number;
-  readonly epoch: number;
-  readonly at: number;
-  readonly rec: number;
-  readonly rev: number;
-  readonly msgs: number;
-  readonly row: number;
-  readonly prev: string;
-  readonly sum: string;
+export interface Envelope extends Omit<Commit, "facts"> {
   /** Where the facts stand in the line: from `[` to after `]`. */
   readonly factsStart: number;
   readonly factsEnd: number;

@@ -29,9 +29,9 @@ export const turns = [
 export function newWorld(): EngineWorld {
   const world = new EngineWorld();
   world.disk.plant("/cassette.json", JSON.stringify({ cassette: 1, turns }));
-  world.disk.plant("/work/letter.txt", "old\n");
-  world.disk.plant("/work/counter.txt", "n\n");
-  world.disk.plant("/work/waste.txt", "waste\n");
+  world.disk.plant("/project/letter.txt", "old\n");
+  world.disk.plant("/project/counter.txt", "n\n");
+  world.disk.plant("/project/waste.txt", "waste\n");
   world.disk.settle();
   return world;
 }
@@ -71,7 +71,7 @@ async function finishByHand(world: EngineWorld, session: string): Promise<void> 
   const open = [...state.operations.values()].filter((one) => one.at === "unknown");
   expect(open).toMatchObject([{ tool: "write", evidence: { method: "create" } }]);
   // Whoever wrote down what was done by hand may have died over it.
-  if (world.text("/work/new/file.txt") === undefined) world.disk.plant("/work/new/file.txt", "new\n");
+  if (world.text("/project/new/file.txt") === undefined) world.disk.plant("/project/new/file.txt", "new\n");
   for (const { run, operation } of open) {
     await resolveOperation(world.engine(), {
       session,
@@ -86,8 +86,8 @@ async function finishByHand(world: EngineWorld, session: string): Promise<void> 
 /** That everything was done, once, and is on record so. */
 export async function expectDoneOnce(world: EngineWorld): Promise<void> {
   const [session = ""] = await world.engine().store.ids();
-  const files = world.disk.files().filter((path) => path.startsWith("/work/"));
-  expect(files).toEqual(["/work/counter.txt", "/work/letter.txt", "/work/new/file.txt"]);
+  const files = world.disk.files().filter((path) => path.startsWith("/project/"));
+  expect(files).toEqual(["/project/counter.txt", "/project/letter.txt", "/project/new/file.txt"]);
   expect(files.map((path) => world.text(path))).toEqual(["n+\n", "new\n", "new\n"]);
   const trash = world.disk.files().filter((path) => path.startsWith(`/state/sessions/${session}/trash/`));
   expect(trash.map((path) => world.text(path))).toEqual(["waste\n"]);

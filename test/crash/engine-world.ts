@@ -8,7 +8,7 @@ import { LockTable, MemoryLocks } from "./memory-locks.ts";
 
 /** A machine in memory on which the engine works with its own agent and file tools, and everybody dies at once. */
 export class EngineWorld {
-  static readonly workspace = "/work";
+  static readonly workspace = "/project";
   static readonly model = "cassette:/cassette.json";
   readonly disk: MemoryDisk;
   /** What some observer was told, and the session that somebody was told of. */

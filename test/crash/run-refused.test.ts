@@ -18,10 +18,10 @@ const codes = ["ENOSPC", "EIO", "EMFILE"];
 
 /** Whether the world shows the effect of a call, by the name of its target. */
 const shows: Record<string, (world: EngineWorld) => boolean> = {
-  "new/file.txt": (world) => world.text("/work/new/file.txt") === "new\n",
-  "letter.txt": (world) => world.text("/work/letter.txt") === "new\n",
-  "counter.txt": (world) => world.text("/work/counter.txt") === "n+\n",
-  "waste.txt": (world) => world.text("/work/waste.txt") === undefined,
+  "new/file.txt": (world) => world.text("/project/new/file.txt") === "new\n",
+  "letter.txt": (world) => world.text("/project/letter.txt") === "new\n",
+  "counter.txt": (world) => world.text("/project/counter.txt") === "n+\n",
+  "waste.txt": (world) => world.text("/project/waste.txt") === undefined,
 };
 
 /** The path of an operation that changes something. */
@@ -82,7 +82,7 @@ async function expectTruth(world: EngineWorld, session: string): Promise<void> {
   expectSettledOnce(examined);
   expectCassettePlayedOnce(examined, turns.length);
   expect([...examined.state.runs.values()].map((run) => run.at)).toEqual(["completed"]);
-  expect(["n\n", "n+\n"]).toContain(world.text("/work/counter.txt"));
+  expect(["n\n", "n+\n"]).toContain(world.text("/project/counter.txt"));
   for (const origin of factsOf(examined, "op.asked").filter((fact) => fact.replaces === undefined)) {
     const last = [...examined.state.operations.values()].findLast((one) => one.origin === origin.operation);
     if (last === undefined || !("result" in last)) throw new Error(`${origin.operation} has no result`);
@@ -110,7 +110,7 @@ test("a recovery that the disk refuses something comes to the same end when it i
   const deaths: EngineWorld[] = [];
   start.disk.gate = (effect) => {
     // In the midst of what the tools do, where there is most to find out.
-    const isAmidst = effect.path.startsWith("/work") || effect.path.includes("/trash");
+    const isAmidst = effect.path.startsWith("/project") || effect.path.includes("/trash");
     if (changesDisk(effect) && isAmidst) deaths.push(start.killed());
     return undefined;
   };

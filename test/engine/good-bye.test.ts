@@ -9,7 +9,7 @@ const { workspace, model } = EngineWorld;
 function newWorld(...turns: unknown[]): EngineWorld {
   const world = new EngineWorld();
   world.disk.plant("/cassette.json", JSON.stringify({ cassette: 1, turns }));
-  world.disk.plant("/work/a.txt", "a\n");
+  world.disk.plant("/project/a.txt", "a\n");
   return world;
 }
 

@@ -21,7 +21,7 @@ interface Spoiled {
 async function spoil(impossible: (run: string) => Fact[]): Promise<Spoiled> {
   const world = new EngineWorld();
   world.disk.plant("/cassette.json", JSON.stringify({ cassette: 1, turns: [{ text: "Done." }] }));
-  world.disk.plant("/work/a.txt", "a\n");
+  world.disk.plant("/project/a.txt", "a\n");
   const request = { workspace, model, agent: "builtin", policy: {}, task: "Do it." };
   const { session, run = "" } = await runTask(world.engine(), request, world.observer(), () => undefined);
   const log = `/state/sessions/${session}/log.jsonl`;

@@ -227,7 +227,7 @@ describe("a secret in arguments", () => {
       { text: "Done." },
     ];
     start.disk.plant("/cassette.json", JSON.stringify({ cassette: 1, turns }));
-    start.disk.plant("/work/a.txt", "");
+    start.disk.plant("/project/a.txt", "");
     const snapshots: EngineWorld[] = [];
     start.disk.gate = (effect) => {
       if (changesDisk(effect)) snapshots.push(start.killed());
@@ -247,7 +247,7 @@ describe("a secret in arguments", () => {
       if (selector === undefined) continue;
       const { ending } = await resume(world.engine(), { selector, acceptRollback: false }, silent);
       const examined = await examine(world.engine(), selector);
-      const content = world.text("/work/key.txt");
+      const content = world.text("/project/key.txt");
       const known = [...examined.state.operations.values()].at(-1);
       const outcome = known !== undefined && "result" in known ? known.result.outcome : "none";
       seen.add(`${ending} ${outcome}`);
@@ -260,7 +260,7 @@ describe("a secret in arguments", () => {
         type: "tool_result",
         output: expect.stringContaining("held a secret") as string,
       });
-      expect(world.disk.files().filter((path) => path.startsWith("/work/.holdfast"))).toEqual([]);
+      expect(world.disk.files().filter((path) => path.startsWith("/project/.holdfast"))).toEqual([]);
     }
     expect(seen).toContain("completed ok");
     expect(seen).toContain("completed not_executed");

@@ -80,7 +80,7 @@ describe("a process that is told to leave at once", () => {
       "/cassette.json",
       JSON.stringify({ cassette: 1, turns: [{ text: words, perTokenMs: 1 }] }),
     );
-    world.disk.plant("/work/a.txt", "a\n");
+    world.disk.plant("/project/a.txt", "a\n");
     const leaving = new AbortController();
     let heard = 0;
     const observer: Observer = {

@@ -14,7 +14,7 @@ async function plant(
   const world = new EngineWorld();
   const cassette = JSON.stringify({ cassette: 1, turns });
   world.disk.plant("/cassette.json", cassette);
-  world.disk.plant("/work/a.txt", "a\n");
+  world.disk.plant("/project/a.txt", "a\n");
   const leave = AbortSignal.abort();
   const request = { workspace, model, agent: "builtin", policy: {}, task: "Do it.", signal: leave };
   await runTask(world.engine(), request, world.observer(), () => undefined).catch(() => undefined);
@@ -76,5 +76,5 @@ test("a tool that needs a person's approval is denied where nobody can be asked,
   expect(factsOf(examined, "approval.asked")).toMatchObject([{ operation, capability: "write" }]);
   expect(factsOf(examined, "approval.decided")).toMatchObject([{ operation, decision: "deny" }]);
   expect(factsOf(examined, "op.known")).toMatchObject([{ operation, outcome: "denied" }]);
-  expect(world.text("/work/b.txt")).toBeUndefined();
+  expect(world.text("/project/b.txt")).toBeUndefined();
 });

@@ -13,7 +13,7 @@ const { workspace, model } = EngineWorld;
 function newWorld(...turns: unknown[]): EngineWorld {
   const world = new EngineWorld();
   world.disk.plant("/cassette.json", JSON.stringify({ cassette: 1, turns }));
-  world.disk.plant("/work/a.txt", "a\n");
+  world.disk.plant("/project/a.txt", "a\n");
   return world;
 }
 
@@ -300,7 +300,7 @@ test("a request that this version does not know is answered before the session i
 test("a task that says nothing is refused before anything is written", async () => {
   const world = newWorld({ text: "1" });
   await expect(begin(world, " \n")).rejects.toMatchObject({ code: "usage" });
-  expect(world.disk.files()).toEqual(["/cassette.json", "/work/a.txt"]);
+  expect(world.disk.files()).toEqual(["/cassette.json", "/project/a.txt"]);
 });
 
 describe("log and queue that are put back, each by itself, to any line", () => {

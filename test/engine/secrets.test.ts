@@ -11,7 +11,7 @@ function newWorld(...turns: unknown[]): EngineWorld {
   const world = new EngineWorld();
   world.environment = { ANTHROPIC_API_KEY: ` ${key}\n` };
   world.disk.plant("/cassette.json", JSON.stringify({ cassette: 1, turns }));
-  world.disk.plant("/work/a.txt", "a\n");
+  world.disk.plant("/project/a.txt", "a\n");
   return world;
 }
 
@@ -79,7 +79,7 @@ describe("a key of the environment", () => {
     expect(factsOf(examined, "op.started")).toEqual([]);
     expect(factsOf(examined, "op.known")).toMatchObject([{ outcome: "error" }]);
     expect(leaks(world)).toEqual([]);
-    expect(world.disk.files().filter((path) => path.startsWith("/work/"))).toEqual(["/work/a.txt"]);
+    expect(world.disk.files().filter((path) => path.startsWith("/project/"))).toEqual(["/project/a.txt"]);
   });
 });
 

@@ -8,7 +8,7 @@ const { workspace, model } = EngineWorld;
 async function newSession(): Promise<{ world: EngineWorld; session: string }> {
   const world = new EngineWorld();
   world.disk.plant("/cassette.json", JSON.stringify({ cassette: 1, turns: [{ text: "Done." }] }));
-  world.disk.plant("/work/a.txt", "a\n");
+  world.disk.plant("/project/a.txt", "a\n");
   const request = { workspace, model, agent: "builtin", policy: {}, task: "Do it." };
   const { session } = await runTask(world.engine(), request, world.observer(), () => undefined);
   return { world, session };
@@ -17,7 +17,7 @@ async function newSession(): Promise<{ world: EngineWorld; session: string }> {
 describe("a session that is shown", () => {
   const states: [string, (world: EngineWorld) => Promise<void> | void, string][] = [
     ["as it is", () => undefined, "yes"],
-    ["whose workspace is gone", (world) => world.disk.rename("/work", "/gone"), "cwd-missing"],
+    ["whose workspace is gone", (world) => world.disk.rename("/project", "/gone"), "cwd-missing"],
   ];
   test.each(states)("%s says of its resume what the list says", async (_, spoil, code) => {
     const { world, session } = await newSession();

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { compareBinding } from "../../src/model/binding.ts";
 import type { WorkspaceBinding } from "../../src/model/facts.ts";
 
-const directory: WorkspaceBinding = { root: "/work", inode: "7", birthtimeNs: "100" };
+const directory: WorkspaceBinding = { root: "/project", inode: "7", birthtimeNs: "100" };
 const elsewhere = { inode: "8", birthtimeNs: "200" };
 const repository: WorkspaceBinding = {
   ...directory,

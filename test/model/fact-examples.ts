@@ -10,7 +10,7 @@ const [delivery, request] = ["dlv_1", "req_1"];
 const by = "ada";
 
 const workspace = {
-  root: "/work/shop",
+  root: "/project/shop",
   pathInRepository: "packages/shop",
   firstCommits: ["4b825dc642cb6eb9a060e54bf8d69288fbee4904"],
   remote: "example.org/shop",
@@ -62,13 +62,13 @@ export const evidence: FactOf<"op.started">["evidence"][] = [
   { class: "pure" },
   {
     class: "checked",
-    path: "/work/shop/a",
+    path: "/project/shop/a",
     target: { dev: "1", ...file },
     method: "replace",
-    staged: { path: "/work/shop/.holdfast-op_1", ...file },
+    staged: { path: "/project/shop/.holdfast-op_1", ...file },
     sha256: "ef".repeat(32),
   },
-  { class: "supervised", cwd: "/work/shop", timeoutMs: 60_000, nonce: "n" },
+  { class: "supervised", cwd: "/project/shop", timeoutMs: 60_000, nonce: "n" },
   { class: "keyed", key: "op_1" },
   { class: "opaque" },
 ];
@@ -111,7 +111,7 @@ export const examples: { readonly [K in FactKind]: Required<FactOf<K>> } = {
     order: 1.5,
     agent: "builtin",
     model: "cassette/shop.yaml",
-    binding: "/work/shop",
+    binding: "/project/shop",
     run,
     state: "input_required",
     openUnknowns: 1,

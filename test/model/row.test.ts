@@ -15,7 +15,7 @@ const row: Row = {
   archived: false,
   pinned: false,
   agent: "builtin",
-  binding: "/work",
+  binding: "/project",
   state: "idle",
   openUnknowns: 0,
 };
@@ -134,7 +134,7 @@ describe("the list row", () => {
   });
 
   test("tells where it is bound, what answers and whether it was moved", () => {
-    expect(evolveRow(row, examples["workspace.rebound"]).binding).toBe("/work/shop");
+    expect(evolveRow(row, examples["workspace.rebound"]).binding).toBe("/project/shop");
     expect(evolveRow(row, examples["vendor.bound"]).vendor).toBe("thread_1");
     const sealed = evolveRow(row, { kind: "session.moved", from: "sto_1", sealed: true });
     expect(sealed.moved).toBe(true);

@@ -44,7 +44,7 @@ const begun: Fact[] = [
     tool: "exec",
     args: { command: "npm test" },
     effect: "supervised",
-    evidence: { class: "supervised", cwd: "/work/shop", nonce: "n" },
+    evidence: { class: "supervised", cwd: "/project/shop", nonce: "n" },
   },
 ];
 const unknown: Fact[] = [
@@ -214,7 +214,7 @@ describe("a row as it is shown", () => {
       title: "Shop",
       agent: "builtin",
       model: "cassette/shop.yaml",
-      workspace: "/work/shop",
+      workspace: "/project/shop",
       createdAt: 1,
       updatedAt: 2,
       active: true,

@@ -44,3 +44,14 @@ export function temporaryDirectory(options: { inMemory?: boolean } = {}): {
   const path = mkdtempSync(join(parent, "holdfast-store-"));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
+
+/** A held session of two messages on a state directory of its own under `root`. */
+export async function heldSession(root: string) {
+  const stage = new RealStage(mkdtempSync(join(root, "state-")));
+  const actor = stage.actor("before");
+  const session = await actor.create();
+  await actor.hold();
+  await actor.say("one");
+  await actor.say("two");
+  return { stage, actor, session, log: stage.path(session, "log.jsonl") };
+}

@@ -7,21 +7,11 @@ import { isHoldfastError } from "../../src/model/errors.ts";
 import type { Fact, Row } from "../../src/model/facts.ts";
 import { message, row } from "./builders.ts";
 import { goOn } from "./go-on.ts";
-import { RealStage, temporaryDirectory } from "./real-stage.ts";
+import { heldSession, RealStage, temporaryDirectory } from "./real-stage.ts";
 
 const root = temporaryDirectory({ inMemory: true });
 afterAll(root.remove);
-let count = 0;
-
-async function ground() {
-  const stage = new RealStage(join(root.path, `state-${count++}`));
-  const actor = stage.actor("before");
-  const session = await actor.create();
-  await actor.hold();
-  await actor.say("one");
-  await actor.say("two");
-  return { stage, actor, session, log: stage.path(session, "log.jsonl") };
-}
+const ground = () => heldSession(root.path);
 
 async function codeOf(attempt: Promise<unknown>): Promise<string> {
   return await attempt.then(
@@ -48,7 +38,7 @@ describe("the line that begins an epoch", () => {
     await first.hold(session, { row: made });
     await first.release();
     expect(kindsOf(log).at(-2)).toEqual(["epoch.raised"]);
-    const copy = stage.copiedTo(join(root.path, `copy-${count++}`));
+    const copy = stage.copiedTo(join(root.path, "copy"));
     copy.oracle.mayAdopt = true;
     const second = copy.actor("there");
     await second.hold(session, { row: made });
@@ -181,7 +171,7 @@ describe("a system without locks", () => {
   });
 
   test("is refused as unsafe before a session or a store is made; what is there can be read", async () => {
-    const stage = new RealStage(join(root.path, `state-${count++}`));
+    const stage = new RealStage(join(root.path, "without-locks"));
     expect(await codeOf(stage.actor("new", lockless).create())).toBe("unsafe_storage");
     expect(existsSync(stage.directory)).toBe(false);
     const { stage: made, actor, session } = await ground();

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { isHoldfastError } from "../../src/model/errors.ts";
 import { encodeLine, readEnvelope } from "../../src/store/line.ts";
@@ -9,21 +8,11 @@ import type { AnyFact } from "./build-log.ts";
 import { LogBuilder } from "./build-log.ts";
 import { admitted, idOf, message, row } from "./builders.ts";
 import { readAll } from "./read-all.ts";
-import { RealStage, temporaryDirectory } from "./real-stage.ts";
+import { heldSession, temporaryDirectory } from "./real-stage.ts";
 
 const root = temporaryDirectory({ inMemory: true });
 afterAll(root.remove);
-let count = 0;
-
-async function ground() {
-  const stage = new RealStage(join(root.path, `state-${count++}`));
-  const actor = stage.actor("before");
-  const session = await actor.create();
-  await actor.hold();
-  await actor.say("one");
-  await actor.say("two");
-  return { stage, actor, session, log: stage.path(session, "log.jsonl") };
-}
+const ground = () => heldSession(root.path);
 
 interface Told {
   readonly code: string;
