@@ -3,8 +3,9 @@ import { newestRun, openRun } from "../model/fold.ts";
 import type { RunView } from "../model/views.ts";
 import { askHolder } from "./ask-holder.ts";
 import type { EngineContext } from "./context.ts";
+import { recordableName } from "./person.ts";
 import { findRun, readSession } from "./read-session.ts";
-import { wantStop } from "./request-desk.ts";
+import { isStopped, wantStop } from "./wanted-stop.ts";
 
 /** Which run shall end, and who says so. */
 export interface StopRunRequest {
@@ -33,22 +34,29 @@ export async function abandonRun(context: EngineContext, request: StopRunRequest
 async function stopRun(
   context: EngineContext,
   verb: "cancel" | "abandon",
-  { session: selector, run, by = context.host.processes.self.user }: StopRunRequest,
+  { session: selector, run, by: name }: StopRunRequest,
 ): Promise<RunView> {
+  const by = await recordableName(context, name);
   const read = await readSession(context, selector);
   const { state } = read;
-  const wanted = run ?? openRun(state)?.run ?? newestRun(state)?.run;
-  if (wanted === undefined) {
+  const named = run ?? openRun(state)?.run ?? newestRun(state)?.run;
+  if (named === undefined) {
     throw new HoldfastError("not_found", `session ${state.id} has no run yet`, {
       hint: `See what waits in its queue with: holdfast queue list ${state.id}`,
     });
   }
-  const { run: id } = findRun(read, wanted);
-  await askHolder(context, state.id, {
-    by,
-    request: async () => ({ verb, run: id }),
-    accept: async () => undefined,
-    alone: async (worker) => void wantStop(worker, { verb, run: id }, by),
-  });
-  return findRun(await readSession(context, state.id), id);
+  const { run: id } = findRun(read, named);
+  const wanted = { verb, run: id } as const;
+  if (!isStopped(state, wanted)) {
+    await askHolder(context, state.id, {
+      by,
+      request: async () => wanted,
+      accept: async (found) => void isStopped(found, wanted),
+      alone: async (worker) => void wantStop(worker, wanted, by),
+    });
+  }
+  const after = await readSession(context, state.id);
+  // Where nobody held it, what happened to its operations was only found out now.
+  isStopped(after.state, wanted);
+  return findRun(after, id);
 }
