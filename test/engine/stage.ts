@@ -10,6 +10,7 @@ import type { Commit } from "../../src/model/commit.ts";
 import type { Fact, FactKind, Policy } from "../../src/model/facts.ts";
 import type { OperationState } from "../../src/model/operation.ts";
 import { EngineWorld } from "../crash/engine-world.ts";
+import type { Fate, UnsyncedChange } from "../crash/memory-disk.ts";
 import { MemoryClock } from "../crash/memory-host.ts";
 import { examine, type Examined } from "./examine.ts";
 import { plantSession } from "./planted.ts";
@@ -57,6 +58,11 @@ export class Stage {
   /** The machine after all processes were killed. */
   killed(): Stage {
     return new Stage(this.world.killed(), this.session);
+  }
+
+  /** The machine after a power cut. */
+  crashed(choose: (change: UnsyncedChange, index: number) => Fate): Stage {
+    return new Stage(this.world.crashed(choose), this.session);
   }
 
   /** Has a new process go on with the session. */
