@@ -7,6 +7,7 @@ import {
   type WorkReport,
 } from "../../src/engine/index.ts";
 import type { Commit } from "../../src/model/commit.ts";
+import { effectiveCapabilities } from "../../src/model/default-definition.ts";
 import type { Fact, FactKind, Policy } from "../../src/model/facts.ts";
 import type { OperationState } from "../../src/model/operation.ts";
 import { EngineWorld } from "../crash/engine-world.ts";
@@ -47,10 +48,11 @@ export class Stage {
     for (const [name, text] of Object.entries(files)) world.disk.plant(`/project/${name}`, text);
     const { workspace, model } = EngineWorld;
     const request = { workspace, model, agent: "builtin", policy: {}, task: "Do it." };
-    const session = await plantSession(world.engine(), request, (created) => ({
-      ...created,
-      policy: { ...created.policy, ...policy },
-    }));
+    const session = await plantSession(world.engine(), request, (created) => {
+      const whole = { ...created.policy, ...policy };
+      const capabilities = effectiveCapabilities(created.definition, whole).effective;
+      return { ...created, policy: whole, capabilities };
+    });
     world.disk.settle();
     return new Stage(world, session);
   }
