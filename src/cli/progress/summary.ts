@@ -1,5 +1,6 @@
 import type { RunStatus, RunView } from "../../model/views.ts";
 import type { Span, Tone } from "../screen.ts";
+import { approvalLines } from "../text/approval.ts";
 import { oneLine } from "../text/clean.ts";
 import { formatCount, formatDuration, formatUsage } from "../text/units.ts";
 import { unknownLines } from "../text/unknown.ts";
@@ -47,6 +48,7 @@ export function summaryLines(
     ...why,
     ...(usage.input === undefined && usage.output === undefined ? [] : [label("tokens", formatUsage(usage))]),
     label("session", session),
+    ...approvalLines(run, { program, columns }),
     ...unknownLines(run, { program, columns }),
     ...nextLines(run, program, columns),
   ];
