@@ -106,8 +106,11 @@ function errorLine(failure: Failure): string {
 }
 
 /** Commands in hints are to work as they stand, so they take the global flags of this call along. */
-function withProgram(hint: string, program: string): string {
-  return hint.replaceAll(/\bholdfast (?=(?:run|resume|session|store|demo)\b)/g, () => `${program} `);
+export function withProgram(hint: string, program: string): string {
+  return hint.replaceAll(
+    /\bholdfast (?=(?:run|resume|send|queue|session|store|demo)\b)/g,
+    () => `${program} `,
+  );
 }
 
 function messageOf(error: unknown): string {

@@ -1,11 +1,14 @@
 export * from "./context.ts";
 export * from "./create-session.ts";
+export * from "./list-queue.ts";
 export * from "./list-sessions.ts";
 export * from "./maintain.ts";
 export * from "./read-payload.ts";
+export { readOutlook } from "./read-queue.ts";
 export * from "./read-session.ts";
 export * from "./resolve.ts";
 export * from "./resume.ts";
 export * from "./run-task.ts";
+export * from "./send.ts";
 export * from "./stay.ts";
 export * from "./work.ts";

@@ -16,11 +16,13 @@ export interface WayOnPlace {
   readonly damaged?: boolean;
   /** The workspace's path, where it is not there. */
   readonly missing?: string | undefined;
+  /** True where messages wait: they come before a next task. */
+  readonly waiting?: boolean;
 }
 
 /** The way on of a session whose newest run this is; undefined while a process is at work. */
 export function wayOnOf(run: RunView, place: WayOnPlace): WayOn | undefined {
-  const { program, active = false, damaged = false, missing } = place;
+  const { program, active = false, damaged = false, missing, waiting = false } = place;
   const { session, status } = run;
   const isOver = ["completed", "failed", "canceled"].includes(status);
   if (active) return undefined;
@@ -32,7 +34,7 @@ export function wayOnOf(run: RunView, place: WayOnPlace): WayOn | undefined {
       words: "Its recorded model has no further answer, so a next task fails too; start a new session.",
     };
   }
-  if (isOver) return { command: `${program} resume ${session} --task "…"` };
+  if (isOver) return { command: `${program} resume ${session}${waiting ? "" : ' --task "…"'}` };
   if (hasUnknown(run)) return { command: `${program} run show ${session}` };
   return { command: `${program} resume ${session}` };
 }

@@ -1,0 +1,133 @@
+import type { DeliveryState, QueueState } from "./delivery.ts";
+import { waitsToBeSaid } from "./delivery.ts";
+import type { ResumeVerdict } from "./eligibility.ts";
+import type { SessionState } from "./fold.ts";
+import { newestRun, openOperations } from "./fold.ts";
+import type { RunState } from "./run.ts";
+import { isOver } from "./run.ts";
+
+/**
+ * What becomes of the messages that wait in a session's queue, and why nothing, where nothing does. The one decision,
+ * for whoever sends one, lists them or shows the session.
+ *
+ * Only a completed run lets its worker take the next message by itself. After any other ending, and while a run waits or
+ * nobody runs it, the queue is held until somebody resumes the session.
+ */
+
+/** Why nothing is taken from a queue. */
+export type HoldReason =
+  /** How the newest run ended. */
+  | "failed"
+  | "canceled"
+  /** How the open run stands: nobody runs it, or it waits for a person. */
+  | "suspended"
+  | "interrupted"
+  | "input_required"
+  /** All that is left is blocked. */
+  | "blocked"
+  /** Nobody would get to them: the session itself cannot go on. */
+  | "not_resumable";
+
+/** A queue from which nothing is taken. */
+export interface QueueHold {
+  reason: HoldReason;
+  /** The run that holds it; absent where it is no run that does. */
+  run?: string;
+  /** Why, as a clause for people. */
+  why: string;
+  /** The command that leads on. */
+  next: string;
+}
+
+/** A delivery that cannot go out as it is. */
+export interface BlockedDelivery {
+  delivery: string;
+  /** Why, for people. */
+  why: string;
+}
+
+/** The messages that are still to be said. */
+export interface QueueOutlook {
+  /** How many wait for their turn. */
+  waiting: number;
+  /** Those that are not delivered as they are. */
+  blocked: BlockedDelivery[];
+  /** True where a process holds the session: it takes what waits when its run completes. */
+  live: boolean;
+  /** Set where the queue cannot be read: why. Then nothing is counted. */
+  damaged?: string;
+  /** Absent where nothing waits, where a process is at it, and where a resume takes them without further ado. */
+  held?: QueueHold;
+}
+
+/** What the decision goes by. */
+export interface QueueFacts {
+  readonly state: SessionState;
+  readonly queue: QueueState;
+  /** True while a process holds the session. */
+  readonly live: boolean;
+  /** Whether the session may be resumed. */
+  readonly resume: ResumeVerdict;
+}
+
+/** Decides from facts alone. */
+export function judgeQueue(facts: QueueFacts): QueueOutlook {
+  const { state, queue, live } = facts;
+  const deliveries = queue.order.flatMap((id) => queue.deliveries.get(id) ?? []);
+  const waiting = deliveries.filter((delivery) => waitsToBeSaid(delivery, state.deliveries)).length;
+  const blocked = deliveries
+    .filter(({ at }) => at === "blocked")
+    .map((delivery) => ({ delivery: delivery.delivery, why: blockedWords(delivery) }));
+  const held = waiting > 0 ? holdOfWaiting(facts) : holdOfBlocked(state.id, blocked);
+  return { waiting, blocked, live, ...(held !== undefined && { held }) };
+}
+
+function holdOfWaiting({ state, live, resume }: QueueFacts): QueueHold | undefined {
+  const run = newestRun(state);
+  const hold = run === undefined ? undefined : holdOfRun(state, run, live);
+  const stuck = resume.blockers.find((blocker) => blocker !== "active");
+  if (live || stuck === undefined) return hold;
+  const next = `holdfast resume ${state.id} --explain`;
+  if (hold !== undefined) return { ...hold, next };
+  return { reason: "not_resumable", why: `the session cannot be resumed (${stuck})`, next };
+}
+
+function holdOfRun(state: SessionState, run: RunState, live: boolean): QueueHold | undefined {
+  const next = `holdfast resume ${state.id}`;
+  const about = (reason: HoldReason, why: string): QueueHold => ({ reason, run: run.run, why, next });
+  if (isOver(run)) {
+    if (run.at === "completed" || live) return undefined;
+    return about(run.at, `the run ${run.at === "failed" ? "failed" : "was canceled"}${because(run.reason)}`);
+  }
+  const unknown = openOperations(state).filter(({ at }) => at === "unknown").length;
+  if (unknown > 0) {
+    const what = unknown === 1 ? "an operation" : `${unknown} operations`;
+    const why = `a person must say what happened to ${what}`;
+    return { ...about("input_required", why), next: `holdfast run show ${state.id} ${run.run}` };
+  }
+  if (live) return undefined;
+  if (run.at === "input_required") return about(run.at, "the run waits to go on, now that all is answered");
+  if (run.at === "suspended") return about(run.at, `the run is suspended${because(run.reason)}`);
+  return about("interrupted", "the run was interrupted");
+}
+
+function because(reason: string | undefined): string {
+  return reason === undefined ? "" : ` (${reason})`;
+}
+
+function holdOfBlocked(session: string, blocked: readonly BlockedDelivery[]): QueueHold | undefined {
+  const [first] = blocked;
+  if (first === undefined) return undefined;
+  return { reason: "blocked", why: first.why, next: `holdfast queue list ${session}` };
+}
+
+/** Reasons that are codes, as sentences are told them. */
+const blockedCodes: Readonly<Record<string, string>> = {
+  imported: "it came with an imported session and nobody has let it go on yet",
+  rolled_back: "its message was lost when an older state of the log was accepted",
+};
+
+/** Why a delivery is blocked, for people. */
+export function blockedWords({ reason = "nobody said why" }: Pick<DeliveryState, "reason">): string {
+  return blockedCodes[reason] ?? reason;
+}
