@@ -1,5 +1,6 @@
 export * from "./context.ts";
 export * from "./create-session.ts";
+export * from "./explain-resume.ts";
 export * from "./list-queue.ts";
 export * from "./list-sessions.ts";
 export * from "./maintain.ts";
@@ -7,8 +8,9 @@ export * from "./read-payload.ts";
 export { readOutlook } from "./read-queue.ts";
 export * from "./read-session.ts";
 export * from "./resolve.ts";
-export * from "./resume.ts";
+export { resume } from "./resume.ts";
+export type { ResumeRequest } from "./resume.ts";
 export * from "./run-task.ts";
 export * from "./send.ts";
-export * from "./stay.ts";
+export type { StayOptions, WorkReport } from "./stay.ts";
 export * from "./work.ts";

@@ -26,7 +26,8 @@ export function makeResumeJudge(host: Pick<Host, "disk">): (row: JudgedRow) => P
   };
   return async ({ agent, archived, moved, active, damaged: damage, workspace }) => {
     const damaged = damage !== undefined;
-    const workspaceMissing = !damaged && !(await isThere(workspace));
+    // Of a log that cannot be read nobody knows the directory.
+    const workspaceMissing = workspace !== "" && !(await isThere(workspace));
     const probe = { active, workspaceMissing };
     return evaluateResume({ agent, archived, damaged, moved }, {}, defaultResumeSettings, probe);
   };
@@ -69,7 +70,7 @@ export function refuseByRow(id: string, row: Row): void {
 }
 
 /** The error for a session that something about itself keeps from going on. */
-function notResumable(id: string, reason: ResumeBlocker): HoldfastError {
+export function notResumable(id: string, reason: ResumeBlocker): HoldfastError {
   return new HoldfastError("not_resumable", `session ${id} ${blockerWords[reason]}`, {
     reason,
     hint: `What it holds can be read: holdfast session show ${id}`,

@@ -66,7 +66,8 @@ async function refuse(context: EngineContext, state: SessionState, request: Resu
   if (request.task !== undefined) await refuseOtherTask(context, state, request.task);
 }
 
-function refuseDrift(state: SessionState, given: { policy: Policy; policyHash: string }): void {
+/** Rejects `policy_drift`, naming what differs, where another policy is given than the one in force. */
+export function refuseDrift(state: SessionState, given: { policy: Policy; policyHash: string }): void {
   if (given.policyHash === state.policy.hash) return;
   const recorded: Record<string, unknown> = { ...state.policy.policy };
   const asked: Record<string, unknown> = { ...given.policy };
@@ -85,8 +86,12 @@ function refuseDrift(state: SessionState, given: { policy: Policy; policyHash: s
   );
 }
 
-/** An unfinished run goes on with its own task; resolves to whether there is one. */
-async function refuseOtherTask(context: EngineContext, state: SessionState, task: string): Promise<boolean> {
+/** An unfinished run goes on with its own task; resolves to whether there is one. Rejects `usage` for another. */
+export async function refuseOtherTask(
+  context: EngineContext,
+  state: SessionState,
+  task: string,
+): Promise<boolean> {
   const run = openRun(state);
   if (run === undefined) return false;
   const message = state.messages.find((one) => one.message.id === run.message)?.message;

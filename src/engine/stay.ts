@@ -62,7 +62,8 @@ export async function stayIn(
   }
 }
 
-async function openAgent(context: EngineContext, state: SessionState): Promise<Agent> {
+/** Makes the session's agent ready; sends nothing yet. Rejects `agent_missing`, `provider_failed` or `log_damaged`. */
+export async function openAgent(context: EngineContext, state: SessionState): Promise<Agent> {
   const { agent, model, definition, capabilities: locked } = state.created;
   if (model === undefined) throw new HoldfastError("agent_missing", `session ${state.id} names no model`);
   const { policy } = state.policy;

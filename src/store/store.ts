@@ -114,18 +114,23 @@ export class Store extends SessionIndex {
 
   /**
    * Reads a whole history and judges it as whoever takes the session would, but takes no lock and writes nothing. Rejects
-   * `not_found`, `deleted`, damage, `durability_unknown`, `rolled_back` or a storage error.
+   * `not_found`, `deleted`, damage of the log, `durability_unknown` of either file, `rolled_back` or a storage error.
    */
-  async readAsHolder(id: string, visit: VisitCommit): Promise<void> {
+  async readAsHolder(
+    id: string,
+    visit: VisitCommit,
+    { acceptRollback }: Pick<TakeOptions, "acceptRollback"> = { acceptRollback: false },
+  ): Promise<void> {
     const host = this.#host;
     const folder = this.#folder(id);
     await requireFolder(host, folder);
     await refuseDeleted(host, folder);
     const keeper = this.#keeper(folder);
     await onStorage(folder.root, async () => {
-      await keeper.refuseUnsure(await keeper.read(), "log");
+      const head = await keeper.read();
+      for (const file of ["log", "queue"] as const) await keeper.refuseUnsure(head, file);
       const place = { host, folder, keeper, source: () => sourceOf(host, folder) };
-      await readJudged(place, { visit, acceptRollback: false });
+      await readJudged(place, { visit, acceptRollback });
     });
   }
 
