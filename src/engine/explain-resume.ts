@@ -36,6 +36,9 @@ export interface ResumeCheck {
   error?: ErrorCode;
 }
 
+/** How the session would be resumed. */
+export type ExplainRequest = Pick<ResumeRequest, "selector" | "task" | "policy" | "acceptRollback">;
+
 /** What a resume would find. */
 export interface ResumeExplanation {
   session: string;
@@ -55,7 +58,7 @@ export interface ResumeExplanation {
 /** Explains. Rejects `not_found`, `ambiguous` or `deleted`, or where the state directory cannot be read. */
 export async function explainResume(
   context: EngineContext,
-  request: Omit<ResumeRequest, "signal">,
+  request: ExplainRequest,
 ): Promise<ResumeExplanation> {
   const session = await context.store.find(request.selector);
   const checks: ResumeCheck[] = [
@@ -79,7 +82,9 @@ export async function explainResume(
   if (!isBlocked("active") && !isBlocked("damaged")) {
     checks.push(await check("queue", () => compareWithQueue(context.store, state, request.acceptRollback)));
   }
-  checks.push(await check("model", async () => await (await openAgent(context, state)).close()));
+  checks.push(
+    await check("model", async () => await (await openAgent(context, state, { asks: true })).close()),
+  );
   return explanation(session, checks, request, await planOf(context, state));
 }
 
@@ -149,7 +154,7 @@ function busy(session: string, holder: ReadSession["holder"]): HoldfastError {
 async function checkRequest(
   context: EngineContext,
   state: SessionState,
-  { policy, task }: Omit<ResumeRequest, "signal">,
+  { policy, task }: ExplainRequest,
 ): Promise<ResumeCheck[]> {
   return [
     await check("policy", () => policy && refuseDrift(state, policyOf(policy))),
@@ -185,7 +190,7 @@ async function planOf(context: EngineContext, state: SessionState): Promise<Resu
 function explanation(
   session: string,
   checks: ResumeCheck[],
-  request: Pick<ResumeRequest, "task" | "acceptRollback">,
+  request: ExplainRequest,
   plan?: ResumePlan,
 ): ResumeExplanation {
   const verdict: readonly string[] = resumeBlockers;
@@ -206,7 +211,7 @@ function explanation(
 
 function nextCommand(
   session: string,
-  { task, acceptRollback }: Pick<ResumeRequest, "task" | "acceptRollback">,
+  { task, acceptRollback }: ExplainRequest,
   plan: ResumePlan | undefined,
 ): string {
   if (plan?.run !== undefined && plan.unknown > 0) return `holdfast run show ${session} ${plan.run}`;

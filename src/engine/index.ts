@@ -1,3 +1,5 @@
+export type { ApprovalAnswer, ApprovalMode, ApprovalQuestion } from "./approver.ts";
+export * from "./approve.ts";
 export * from "./context.ts";
 export * from "./create-session.ts";
 export * from "./explain-resume.ts";
@@ -12,5 +14,7 @@ export { resume } from "./resume.ts";
 export type { ResumeRequest } from "./resume.ts";
 export * from "./run-task.ts";
 export * from "./send.ts";
-export type { StayOptions, WorkReport } from "./stay.ts";
+export type { StayOptions, WorkControl, WorkReport } from "./stay.ts";
+export * from "./stop-run.ts";
+export * from "./stop-switch.ts";
 export * from "./work.ts";

@@ -38,9 +38,11 @@ export interface QueueView {
   deliveries: DeliveryView[];
   /** True while a process holds the session. */
   live: boolean;
+  /** True while that one works on a run: it takes the next message when the run completes. */
+  underWay: boolean;
   /** Why nothing is taken, where nothing is. */
   held?: QueueHold;
-  /** The command that has the next message taken, where nobody is there to take it. */
+  /** The command that has the next message taken, where nobody is known to take it. */
   next?: string;
 }
 
@@ -55,8 +57,8 @@ export async function listQueue(
   const read = await readSession(context, request.selector);
   const { state, active: live, resume } = read;
   const queue = await readQueue(context.store, state.id);
-  const { held, waiting } = judgeQueue({ state, queue, live, resume });
-  const next = held?.next ?? (waiting > 0 && !live ? `holdfast resume ${state.id}` : undefined);
+  const { held, waiting, underWay } = judgeQueue({ state, queue, live, resume });
+  const next = held?.next ?? (waiting > 0 && !underWay ? `holdfast resume ${state.id}` : undefined);
   const deliveries: DeliveryView[] = [];
   for (const delivery of listed(queue, state, request.all)) {
     deliveries.push(await viewDelivery(context, state.id, delivery));
@@ -65,6 +67,7 @@ export async function listQueue(
     session: state.id,
     deliveries,
     live,
+    underWay,
     ...(held !== undefined && { held }),
     ...(next !== undefined && { next }),
   };

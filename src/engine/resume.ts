@@ -10,13 +10,13 @@ import type { PolicyFlags } from "./create-session.ts";
 import { policyOf } from "./create-session.ts";
 import { damageCodes, refuseArchived, refuseByRow } from "./resume-verdict.ts";
 import { refuseBlank } from "./run-task.ts";
-import type { WorkReport } from "./stay.ts";
+import type { WorkControl, WorkReport } from "./stay.ts";
 import { stayIn } from "./stay.ts";
 import { checkWorkspace } from "./workspace.ts";
 import type { Worker } from "./worker.ts";
 
 /** How a session is resumed. */
-export interface ResumeRequest {
+export interface ResumeRequest extends WorkControl {
   /** A whole id, or an unambiguous part of one. */
   readonly selector: string;
   /** The next task, where no run is open. */
@@ -24,8 +24,6 @@ export interface ResumeRequest {
   /** Policy flags, where any were given: they are compared with the recorded policy. */
   readonly policy?: PolicyFlags;
   readonly acceptRollback: boolean;
-  /** Aborted when the process shall leave at once; see {@link StayOptions.signal}. */
-  readonly signal?: AbortSignal;
 }
 
 /**
@@ -37,13 +35,12 @@ export async function resume(
   request: ResumeRequest,
   observer: Observer,
 ): Promise<WorkReport> {
-  const { acceptRollback, task, signal } = request;
+  const { task } = request;
   if (task !== undefined) refuseBlank(task);
   const session = await context.store.find(request.selector);
   const stay = {
-    acceptRollback,
+    ...request,
     observer,
-    ...(signal && { signal }),
     accept: (state: SessionState) => refuse(context, state, request),
     begin: async (worker: Worker) => {
       if (task !== undefined) await admitTask(context, worker, task);
@@ -61,8 +58,8 @@ export async function resume(
 async function refuse(context: EngineContext, state: SessionState, request: ResumeRequest): Promise<void> {
   const { id, row } = state;
   refuseByRow(id, row);
-  if (request.policy !== undefined) refuseDrift(state, policyOf(request.policy));
   await checkWorkspace(context, id, state.created.workspace);
+  if (request.policy !== undefined) refuseDrift(state, policyOf(request.policy));
   if (request.task !== undefined) await refuseOtherTask(context, state, request.task);
 }
 

@@ -29,11 +29,13 @@ export interface SendReport {
   delivery: string;
   /** How far it is. */
   state: DeliveryState["at"];
-  /** True where a process holds the session: it sees the message, and takes it when its run completes. */
+  /** True where a process holds the session: it has seen the message when it lets go. */
   live: boolean;
+  /** True where that one works on a run: it takes the message when the run completes. */
+  underWay: boolean;
   /** Why it is not taken, where it is not. */
   held?: QueueHold;
-  /** The command that has it taken, where nobody is there to take it. */
+  /** The command that has it taken, where nobody is known to take it. */
   next?: string;
 }
 
@@ -90,25 +92,20 @@ async function look(context: EngineContext, session: string, delivery: string): 
     const read = await readSession(context, session);
     const { state, active: live, resume } = read;
     const queue = await readQueue(context.store, session);
+    const { held, underWay } = judgeQueue({ state, queue, live, resume });
     const admitted = queue.deliveries.get(delivery);
     const at = admitted?.at ?? "admitted";
-    const report = { session, delivery, state: at, live };
+    const report = { session, delivery, state: at, live, underWay };
     if (admitted?.at === "blocked") {
       const next = `holdfast queue list ${session}`;
       return { ...report, held: { reason: "blocked", why: blockedWords(admitted), next }, next };
     }
     if (at !== "admitted" && at !== "claimed") return report;
-    const { held } = judgeQueue({ state, queue, live, resume });
     if (held !== undefined) return { ...report, held, next: held.next };
-    return live ? report : { ...report, next: `holdfast resume ${session}` };
+    return underWay ? report : { ...report, next: `holdfast resume ${session}` };
   } catch (error) {
     if (!isHoldfastError(error) && !isDiskError(error)) throw error;
-    return {
-      session,
-      delivery,
-      state: "admitted",
-      live: false,
-      next: `holdfast resume ${session} --explain`,
-    };
+    const next = `holdfast resume ${session} --explain`;
+    return { session, delivery, state: "admitted", live: false, underWay: false, next };
   }
 }

@@ -40,9 +40,19 @@ export interface DeliveryState {
 export interface RequestState {
   readonly request: string;
   readonly verb: string;
+  readonly args: Json;
   readonly by: string;
   readonly madeAt: number;
-  readonly answered: boolean;
+  /** What became of it, once its holder has said so. */
+  readonly answer: RequestAnswer | undefined;
+}
+
+/** The holder's word about a request. */
+export interface RequestAnswer {
+  readonly ok: boolean;
+  /** The error's code and message, where it was not done. */
+  readonly code: string | undefined;
+  readonly message: string | undefined;
 }
 
 /** The queue, as far as its lines tell. Deliveries stand in the order in which they go out. */
@@ -94,16 +104,18 @@ function applyFact(queue: QueueState, fact: Fact, at: number): void {
       queue.requests.set(fact.request, {
         request: fact.request,
         verb: fact.verb,
+        args: fact.args,
         by: fact.by,
         madeAt: at,
-        answered: false,
+        answer: undefined,
       });
       return;
     case "request.answered": {
       const request = queue.requests.get(fact.request);
       if (request === undefined) throw queueCorruption(`request ${fact.request} was never made`);
-      if (request.answered) throw queueCorruption(`request ${fact.request} is answered twice`);
-      queue.requests.set(fact.request, { ...request, answered: true });
+      if (request.answer !== undefined) throw queueCorruption(`request ${fact.request} is answered twice`);
+      const { ok, code, message } = fact;
+      queue.requests.set(fact.request, { ...request, answer: { ok, code, message } });
       return;
     }
     case "delivery.edited":
@@ -231,7 +243,7 @@ export function nextDelivery(queue: QueueState): DeliveryState | undefined {
 
 /** The requests that nobody has answered, oldest first. */
 export function openRequests(queue: QueueState): RequestState[] {
-  return [...queue.requests.values()].filter((request) => !request.answered);
+  return [...queue.requests.values()].filter((request) => request.answer === undefined);
 }
 
 /** The delivery that a dead holder left claimed. */

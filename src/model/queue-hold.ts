@@ -3,6 +3,8 @@ import { waitsToBeSaid } from "./delivery.ts";
 import type { ResumeVerdict } from "./eligibility.ts";
 import type { SessionState } from "./fold.ts";
 import { newestRun, openOperations } from "./fold.ts";
+import type { OperationState } from "./operation.ts";
+import { awaitsDecision } from "./operation.ts";
 import type { RunState } from "./run.ts";
 import { isOver } from "./run.ts";
 
@@ -52,11 +54,13 @@ export interface QueueOutlook {
   waiting: number;
   /** Those that are not delivered as they are. */
   blocked: BlockedDelivery[];
-  /** True where a process holds the session: it takes what waits when its run completes. */
+  /** True where a process holds the session. */
   live: boolean;
+  /** True where that one works on a run: it takes what waits when the run completes. */
+  underWay: boolean;
   /** Set where the queue cannot be read: why. Then nothing is counted. */
   damaged?: string;
-  /** Absent where nothing waits, where a process is at it, and where a resume takes them without further ado. */
+  /** Absent where nothing waits, where a process may be at it, and where a resume takes them without further ado. */
   held?: QueueHold;
 }
 
@@ -79,7 +83,13 @@ export function judgeQueue(facts: QueueFacts): QueueOutlook {
     .filter(({ at }) => at === "blocked")
     .map((delivery) => ({ delivery: delivery.delivery, why: blockedWords(delivery) }));
   const held = waiting > 0 ? holdOfWaiting(facts) : holdOfBlocked(state.id, blocked);
-  return { waiting, blocked, live, ...(held !== undefined && { held }) };
+  return { waiting, blocked, live, underWay: isUnderWay(state, live), ...(held !== undefined && { held }) };
+}
+
+/** Who holds a session only to answer what was asked of him starts no run in his epoch. */
+function isUnderWay(state: SessionState, live: boolean): boolean {
+  const run = newestRun(state);
+  return live && run?.at === "running" && run.epoch === state.epoch;
 }
 
 function holdOfWaiting({ state, live, resume }: QueueFacts): QueueHold | undefined {
@@ -99,16 +109,24 @@ function holdOfRun(state: SessionState, run: RunState, live: boolean): QueueHold
     if (run.at === "completed" || live) return undefined;
     return about(run.at, `the run ${run.at === "failed" ? "failed" : "was canceled"}${because(run.reason)}`);
   }
-  const unknown = openOperations(state).filter(({ at }) => at === "unknown").length;
-  if (unknown > 0) {
-    const what = unknown === 1 ? "an operation" : `${unknown} operations`;
-    const why = `a person must say what happened to ${what}`;
-    return { ...about("input_required", why), next: `holdfast run show ${state.id} ${run.run}` };
+  const asked = questionOf(openOperations(state), live);
+  if (asked !== undefined) {
+    return { ...about("input_required", asked), next: `holdfast run show ${state.id} ${run.run}` };
   }
   if (live) return undefined;
   if (run.at === "input_required") return about(run.at, "the run waits to go on, now that all is answered");
   if (run.at === "suspended") return about(run.at, `the run is suspended${because(run.reason)}`);
   return about("interrupted", "the run was interrupted");
+}
+
+/** What a person must do before the run goes on. Whoever resumes asks anew for what nobody has allowed or denied yet. */
+function questionOf(open: readonly OperationState[], live: boolean): string | undefined {
+  const what = (operations: readonly unknown[]) =>
+    operations.length === 1 ? "an operation" : `${operations.length} operations`;
+  const unknown = open.filter(({ at }) => at === "unknown");
+  if (unknown.length > 0) return `a person must say what happened to ${what(unknown)}`;
+  const waits = live ? open.filter((one) => one.at === "asked" && awaitsDecision(one)) : [];
+  return waits.length === 0 ? undefined : `a person must allow or deny ${what(waits)}`;
 }
 
 function because(reason: string | undefined): string {

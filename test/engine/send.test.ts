@@ -124,12 +124,9 @@ describe("a message that is sent", () => {
     const request = { workspace, model, agent: "builtin", policy: {}, task: "First." };
     const { session, ending } = await runTask(world.engine(), request, observer, () => undefined);
     const report = await sent[0];
-    expect([ending, report?.live, report?.held, report?.next]).toEqual([
-      "completed",
-      true,
-      undefined,
-      undefined,
-    ]);
+    expect(ending).toBe("completed");
+    expect(report).toMatchObject({ live: true, underWay: true });
+    expect([report?.held, report?.next]).toEqual([undefined, undefined]);
     expect(factsOf(await examine(world.engine(), session), "run.created")).toHaveLength(2);
     const [after] = dead;
     if (after === undefined) throw new Error("nobody died");
@@ -150,6 +147,7 @@ describe("a message that is sent", () => {
       delivery: first.delivery,
       state: "acknowledged",
       live: false,
+      underWay: false,
     });
   });
 

@@ -7,7 +7,7 @@ import type { Fact } from "../../src/model/facts.ts";
 import type { SessionState } from "../../src/model/fold.ts";
 import { judgeQueue } from "../../src/model/queue-hold.ts";
 import { planResume } from "../../src/model/resume-plan.ts";
-import { foldLines } from "./fold-log.ts";
+import { foldLines, takeIn } from "./fold-log.ts";
 
 const run = "run_1";
 const eligible: ResumeVerdict = { eligible: true, code: "yes", blockers: [] };
@@ -91,11 +91,20 @@ function admitted(delivery: string): Fact {
   return { kind: "delivery.admitted", delivery, text: delivery, ...rest };
 }
 
+/** What stands around the facts of the next line. */
+function lineAfter({ seq, sum: prev, at }: SessionState): Omit<Commit, "epoch" | "facts"> {
+  const chain = { prev, sum: "2".repeat(32) };
+  return { v: 1, ses: "ses_1", seq: seq + 1, at: at + 1000, rec: 0, rev: 0, msgs: 0, row: 0, ...chain };
+}
+
 const one = queueOf(admitted("dlv_2"));
 
 function judge(state: SessionState, queue = one, live = false, resume = eligible) {
   return judgeQueue({ state, queue, live, resume });
 }
+
+/** What is said of a queue that nobody holds and nothing blocks. */
+const rest = { blocked: [], live: false, underWay: false };
 
 describe("a queue in which a message waits", () => {
   test.each([
@@ -124,6 +133,7 @@ describe("a queue in which a message waits", () => {
       waiting: 1,
       blocked: [],
       live: false,
+      underWay: false,
       held: { reason, run, why, next },
     });
     // A process that is at it takes it, or finds that it may not; what a person must say it cannot say itself.
@@ -132,7 +142,7 @@ describe("a queue in which a message waits", () => {
 
   test("is not held after a completed run, nor before the first one: a resume takes it", () => {
     for (const state of [foldLines(task, started, ended("completed")), foldLines()])
-      expect(judge(state)).toEqual({ waiting: 1, blocked: [], live: false });
+      expect(judge(state)).toEqual({ waiting: 1, ...rest });
   });
 
   test("of a session that cannot go on leads to why not, whatever else holds it", () => {
@@ -152,13 +162,40 @@ describe("a queue in which a message waits", () => {
   });
 });
 
+describe("a queue whose session a process holds", () => {
+  test("is taken from when the run that this process works on completes, and only then", () => {
+    const working = foldLines(task, started);
+    expect(judge(working, one, true)).toEqual({ waiting: 1, blocked: [], live: true, underWay: true });
+    // Somebody who came after that and has started no run is there for something else, or has only begun.
+    const taken: Commit = { ...lineAfter(working), epoch: 2, facts: [] };
+    takeIn(working, taken);
+    for (const state of [working, foldLines(), foldLines(task, started, ended("completed"))])
+      expect(judge(state, one, true)).toEqual({ waiting: 1, blocked: [], live: true, underWay: false });
+  });
+
+  test("waits with it for a person whom it asks; whoever resumes after its death asks anew", () => {
+    const asked: Fact[] = [{ kind: "approval.asked", operation: "op_1", capability: "exec" }];
+    const state = foldLines(task, started, ...doubt.slice(0, 2), asked);
+    expect(judge(state, one, true).held).toEqual({
+      reason: "input_required",
+      run,
+      why: "a person must allow or deny an operation",
+      next: "holdfast run show ses_1 run_1",
+    });
+    expect(judge(state).held).toMatchObject({ reason: "interrupted" });
+    const allowed: Fact[] = [{ kind: "approval.decided", operation: "op_1", decision: "allow", by: "me" }];
+    const going = foldLines(task, started, ...doubt.slice(0, 2), asked, allowed);
+    expect(judge(going, one, true).held).toBe(undefined);
+  });
+});
+
 describe("a queue", () => {
   test("in which nothing waits is not held, however the run ended", () => {
     const delivered = queueOf();
     const removed = queueOf(admitted("dlv_2"), { kind: "delivery.removed", delivery: "dlv_2" });
     for (const queue of [delivered, removed, emptyQueueState()]) {
       const failed = foldLines(task, started, ended("failed"));
-      expect(judge(failed, queue)).toEqual({ waiting: 0, blocked: [], live: false });
+      expect(judge(failed, queue)).toEqual({ waiting: 0, ...rest });
     }
   });
 
@@ -178,6 +215,7 @@ describe("a queue", () => {
     expect(judge(state, two)).toEqual({
       waiting: 0,
       live: false,
+      underWay: false,
       blocked: [
         { delivery: "dlv_2", why: "its text is gone" },
         { delivery: "dlv_3", why: "it came with an imported session and nobody has let it go on yet" },
@@ -189,7 +227,7 @@ describe("a queue", () => {
       delivery: "dlv_2",
       by: "me",
     });
-    expect(judge(state, unblocked)).toEqual({ waiting: 1, blocked: [], live: false });
+    expect(judge(state, unblocked)).toEqual({ waiting: 1, ...rest });
     const mixed = queueOf(admitted("dlv_2"), block("dlv_2", "imported"), admitted("dlv_3"));
     expect(judge(state, mixed)).toMatchObject({ waiting: 1, blocked: [{ delivery: "dlv_2" }] });
     expect(judge(state, mixed).held).toBe(undefined);

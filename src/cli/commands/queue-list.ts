@@ -54,11 +54,12 @@ function writeDeliveries(screen: Screen, deliveries: readonly DeliveryView[], no
 }
 
 /** Why what waits is not taken, why single messages cannot be, and what leads on. */
-function writeHold(screen: Screen, { session, deliveries, live, held, next }: QueueView): void {
+function writeHold(screen: Screen, view: QueueView): void {
+  const { session, deliveries, next } = view;
   const troubled = deliveries.filter(({ reason }) => reason !== undefined);
   const waits = deliveries.some(({ state }) => state === "admitted" || state === "claimed");
   const fields: [string, string][] = [
-    ...(waits ? [["waiting", whyOf(held, live)] as [string, string]] : []),
+    ...(waits ? [["waiting", whyOf(view)] as [string, string]] : []),
     ...troubled.map(({ id, state, reason = "" }): [string, string] => [
       state === "blocked" ? "blocked" : "trouble",
       `${id}: ${oneLine(reason)}`,

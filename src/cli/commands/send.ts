@@ -32,13 +32,14 @@ export async function send(call: Call, selector: string, flags: SendFlags): Prom
   });
 }
 
-function stateWords({ state, held, live }: SendReport): string {
+function stateWords(report: SendReport): string {
+  const { state, held, underWay } = report;
   switch (state) {
     case "admitted":
     case "claimed":
-      return held === undefined && live
+      return held === undefined && underWay
         ? "delivered after the run that is under way, when that completes"
-        : `waits: ${whyOf(held, live)}`;
+        : `waits: ${whyOf(report)}`;
     case "acknowledged":
       return "delivered";
     case "removed":

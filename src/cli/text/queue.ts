@@ -6,11 +6,11 @@ import { formatCount } from "./units.ts";
 
 /** What waits in a queue and why; undefined where nothing does. The way on is a line of its own. */
 export function queueWords(queue: QueueOutlook): string | undefined {
-  const { waiting, blocked, live, held, damaged } = queue;
+  const { waiting, blocked, damaged } = queue;
   if (damaged !== undefined) return `damaged: ${damaged}`;
   const [first] = blocked;
   const words = [
-    ...(waiting === 0 ? [] : [`${waits(waiting)}: ${whyOf(held, live)}`]),
+    ...(waiting === 0 ? [] : [`${waits(waiting)}: ${whyOf(queue)}`]),
     ...(first === undefined
       ? []
       : [
@@ -21,11 +21,10 @@ export function queueWords(queue: QueueOutlook): string | undefined {
 }
 
 /** Why the next message is not taken now, as a clause. */
-export function whyOf(held: QueueHold | undefined, live: boolean): string {
+export function whyOf({ held, live, underWay }: Pick<QueueOutlook, "held" | "live" | "underWay">): string {
   if (held !== undefined) return held.why;
-  return live
-    ? "the process that runs the session takes the next when its run completes"
-    : "nobody runs the session";
+  if (underWay) return "the process that runs the session takes the next when its run completes";
+  return live ? "a process holds the session and may take the next" : "nobody runs the session";
 }
 
 function waits(count: number): string {
