@@ -23,6 +23,8 @@ export async function readOutlook(context: EngineContext, read: ReadSession): Pr
     return judgeQueue({ state, queue: await readQueue(context.store, state.id), live, resume });
   } catch (error) {
     if (!isHoldfastError(error, "queue_damaged", "unsupported_version")) throw error;
-    return { waiting: 0, blocked: [], live, underWay: false, damaged: error.message };
+    const { message, details } = error;
+    const damaged = message.replace(`${details.at?.file}: `, "");
+    return { waiting: 0, blocked: [], live, underWay: false, damaged };
   }
 }

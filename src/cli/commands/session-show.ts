@@ -1,7 +1,8 @@
-import type { MessageView, SessionView } from "../../engine/index.ts";
+import type { MessageView, ReadSession, SessionView } from "../../engine/index.ts";
 import { findRun, readOutlook, readSession, viewSession } from "../../engine/index.ts";
 import { HoldfastError } from "../../model/errors.ts";
 import type { Part, Policy } from "../../model/facts.ts";
+import type { QueueOutlook } from "../../model/queue-hold.ts";
 import type { BlobRef } from "../../model/values.ts";
 import type { Call } from "../call.ts";
 import { engineOf, screenOf } from "../call.ts";
@@ -45,22 +46,34 @@ export async function sessionShow(call: Call, selector: string, flags: SessionSh
     const blobs = shown.flatMap(({ parts }) => parts.map((part) => blobOf(part as Part)));
     const payloads = await readPayloads(context, view.id, blobs);
     writeMessages(screen, shown, { payloads, count: view.messages.length });
-    if (view.runs.length > 0) {
-      const { active, damaged } = view;
-      const { columns } = screen;
-      const waiting = queue.waiting > 0;
-      const place = {
-        program: call.program,
-        active,
-        damaged: damaged !== undefined,
-        missing,
-        columns,
-        waiting,
-      };
-      for (const line of wayOnLines(findRun(read, undefined), place)) screen.line(...line);
-    }
+    writeWayOn(screen, { read, queue, program: call.program, missing });
     return screen;
   });
+}
+
+function writeWayOn(
+  screen: Screen,
+  about: {
+    readonly read: ReadSession;
+    readonly queue: QueueOutlook;
+    readonly program: string;
+    readonly missing: string | undefined;
+  },
+): void {
+  const { read, queue, program, missing } = about;
+  const { state, active, damage } = read;
+  const { columns } = screen;
+  const waiting = queue.waiting > 0;
+  const ofQueue = queue.damaged === undefined ? undefined : "queue";
+  const damaged = damage === undefined ? ofQueue : "log";
+  if (state.runs.size > 0) {
+    const place = { program, active, damaged, missing, columns, waiting } as const;
+    for (const line of wayOnLines(findRun(read, undefined), place)) screen.line(...line);
+  } else if (waiting && !active && damaged === undefined && missing === undefined) {
+    // Whoever made it died before its task became a run.
+    screen.line();
+    screen.line(["dim", "next  "], `${program} resume ${state.id}`);
+  }
 }
 
 const runsMax = 10;
