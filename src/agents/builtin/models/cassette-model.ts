@@ -1,6 +1,6 @@
 import type { Clock } from "../../../host/index.ts";
 import type { AnswerPart, Model, ModelEvent, ModelFailure } from "../../../model/agent.ts";
-import type { Cassette, CassetteTurn } from "./cassette.ts";
+import type { Cassette, CassetteTurn } from "../../../model/cassette.ts";
 import { interruptedFailure, refusedFailure } from "./failure.ts";
 
 /** A model that answers from a cassette. It keeps no place of its own: each call says which turn answers it. */
