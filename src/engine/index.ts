@@ -4,6 +4,7 @@ export * from "./list-sessions.ts";
 export * from "./maintain.ts";
 export * from "./read-payload.ts";
 export * from "./read-session.ts";
+export * from "./record-session.ts";
 export * from "./resolve.ts";
 export * from "./resume.ts";
 export * from "./run-task.ts";

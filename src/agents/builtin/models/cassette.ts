@@ -1,7 +1,8 @@
 import { LineCounter, parseDocument } from "yaml";
 import type * as z from "zod/mini";
 import type { Cassette, CassetteTurn } from "../../../model/cassette.ts";
-import { CassetteFile, cassetteDepthMax, contradictionsOf, schemaOfTurn } from "../../../model/cassette.ts";
+import { CassetteFile, cassetteDepthMax, schemaOfTurn } from "../../../model/cassette.ts";
+import { contradictionsOf } from "../../../model/cassette-rules.ts";
 import { HoldfastError } from "../../../model/errors.ts";
 import { isRecord } from "./json.ts";
 
