@@ -11,9 +11,8 @@ export type CassetteForm = "yaml" | "json";
  * escapes, which YAML and JSON have in common.
  */
 const unseen = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
-/** A text with one of these stands in double quotes: nothing else has escapes. */
-// oxlint-disable-next-line no-control-regex
-const needsQuotes = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/;
+/** Of those, the ones for which the writer of YAML would take no quotes; and blanks alone, of which a block loses some. */
+const needsQuotes = /[\u2028\u2029\ufeff\ufffe\uffff]|^\s+$/;
 
 /** The text of a cassette, with its end of line. */
 export function writeCassette({ turns }: Cassette, form: CassetteForm): string {
@@ -24,13 +23,13 @@ export function writeCassette({ turns }: Cassette, form: CassetteForm): string {
 
 /** Long texts as blocks that can be read and changed, a line of them a line of the file. */
 function yamlOf(file: object): string {
-  const document = new Document(file, { aliasDuplicateObjects: false });
+  const document = new Document(file);
   visit(document, {
     Scalar: (_, scalar) => {
       const { value } = scalar;
-      if (typeof value !== "string") return;
-      if (needsQuotes.test(value) || !value.isWellFormed()) scalar.type = "QUOTE_DOUBLE";
+      if (typeof value === "string" && needsQuotes.test(value)) scalar.type = "QUOTE_DOUBLE";
     },
   });
-  return document.toString({ lineWidth: 0 });
+  // In quotes a line stays one: broken lines lose blanks.
+  return document.toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Number.POSITIVE_INFINITY });
 }

@@ -19,8 +19,6 @@ export interface PlainAnswer {
 
 /** Deeper arguments are no easier to read as a mapping. */
 const argsDepthMax = 64;
-/** YAML takes a longer name of a member only in a form that nobody knows. */
-const nameLengthMax = 256;
 
 /** The turn that plays as the answer was given. A reason to stop that no version knows is `other`. */
 export function turnOfAnswer(answer: PlainAnswer): AnswerTurn {
@@ -99,7 +97,5 @@ function mappingOf(text: string): { [key: string]: Json } | undefined {
 function isKept(value: Json, depth: number): boolean {
   if (typeof value === "number") return !Number.isInteger(value) || Number.isSafeInteger(value);
   if (typeof value !== "object" || value === null) return true;
-  if (depth >= argsDepthMax) return false;
-  const isNamed = Array.isArray(value) || Object.keys(value).every((name) => name.length <= nameLengthMax);
-  return isNamed && Object.values(value).every((item) => isKept(item, depth + 1));
+  return depth < argsDepthMax && Object.values(value).every((item) => isKept(item, depth + 1));
 }
