@@ -9,6 +9,7 @@ export * from "./maintain.ts";
 export * from "./read-payload.ts";
 export { readOutlook } from "./read-queue.ts";
 export * from "./read-session.ts";
+export * from "./record-session.ts";
 export * from "./resolve.ts";
 export { resume } from "./resume.ts";
 export type { ResumeRequest } from "./resume.ts";

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Host } from "../host/index.ts";
+import { isDiskError } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { Fact, SessionCreated } from "../model/facts.ts";
 import { Blobs } from "./blobs.ts";
@@ -137,6 +138,25 @@ export class Store extends SessionIndex {
   /** Reads what is intact; `damage` says where that ends. */
   async readHistory(id: string, visit: VisitCommit): Promise<{ history: History; damage?: FileDamage }> {
     return await readHistory(await this.source(id), visit);
+  }
+
+  /**
+   * Makes durable what a reading of a session's log has seen, so that it may leave the process; changes no byte. Of use
+   * only where nobody holds the session: a holder may take back a line of its own that it could not sync.
+   */
+  async settleLog(id: string): Promise<void> {
+    const { log } = this.#folder(id);
+    await onStorage(log, async () => {
+      const file = await this.#host.disk.open(log, "read");
+      try {
+        await file.sync();
+      } catch (error) {
+        // Where nothing can be written, nothing waits to be.
+        if (!isDiskError(error, "EROFS", "EINVAL")) throw error;
+      } finally {
+        await file.close();
+      }
+    });
   }
 
   /** Reads the queue without its lock. */
