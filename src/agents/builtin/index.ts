@@ -6,12 +6,14 @@ import type { Redactor } from "../../model/redact.ts";
 import { makeRedactor } from "../../model/redact.ts";
 import type { SupervisorProgram } from "./exec/index.ts";
 import { execTool } from "./exec/index.ts";
+import type { CallLimits } from "./models/call-limits.ts";
 import type { Environment } from "./models/choice.ts";
 import { keyNames } from "./models/choice.ts";
 import type { OpenModelOptions } from "./models/model.ts";
 import { openModel } from "./models/model.ts";
 import { fileTools } from "./tools/file-tools.ts";
 
+export type { CallLimits } from "./models/call-limits.ts";
 export { chooseModel } from "./models/choose.ts";
 
 /** Masks every key that the environment holds. */
@@ -35,6 +37,8 @@ export interface BuiltinAgentOptions {
   readonly environment: Environment;
   readonly passEnv: readonly string[];
   readonly supervisorProgram: SupervisorProgram;
+  /** How long a model may be silent, where it is not the usual. */
+  readonly callLimits?: CallLimits | undefined;
 }
 
 /**
@@ -52,6 +56,7 @@ export function openBuiltinAgent(options: BuiltinAgentOptions): Agent {
     host,
     redact,
     ...(cassette !== undefined && { cassette }),
+    ...(options.callLimits !== undefined && { limits: options.callLimits }),
   });
   const all: Tool[] = [
     ...fileTools(host),

@@ -1,7 +1,8 @@
 import type { Clock } from "../../../host/index.ts";
 import type { AnswerPart, Model, ModelEvent, ModelFailure } from "../../../model/agent.ts";
 import type { Cassette, CassetteTurn } from "./cassette.ts";
-import { interruptedFailure, refusedFailure } from "./failure.ts";
+import { interruptedFailure } from "./failure.ts";
+import { refusedFailure } from "./refusal.ts";
 
 /** A model that answers from a cassette. It keeps no place of its own: each call says which turn answers it. */
 
