@@ -1,3 +1,5 @@
+export type { ApprovalAnswer, ApprovalMode, ApprovalQuestion } from "./approver.ts";
+export * from "./approve.ts";
 export * from "./context.ts";
 export * from "./create-session.ts";
 export * from "./list-sessions.ts";
@@ -8,4 +10,6 @@ export * from "./resolve.ts";
 export * from "./resume.ts";
 export * from "./run-task.ts";
 export * from "./stay.ts";
+export * from "./stop-run.ts";
+export * from "./stop-switch.ts";
 export * from "./work.ts";

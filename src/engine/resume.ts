@@ -9,13 +9,13 @@ import type { EngineContext, Observer } from "./context.ts";
 import type { PolicyFlags } from "./create-session.ts";
 import { policyOf } from "./create-session.ts";
 import { refuseBlank } from "./run-task.ts";
-import type { WorkReport } from "./stay.ts";
+import type { WorkControl, WorkReport } from "./stay.ts";
 import { stayIn } from "./stay.ts";
 import { checkWorkspace } from "./workspace.ts";
 import type { Worker } from "./worker.ts";
 
 /** How a session is resumed. */
-export interface ResumeRequest {
+export interface ResumeRequest extends WorkControl {
   /** A whole id, or an unambiguous part of one. */
   readonly selector: string;
   /** The next task, where no run is open. */
@@ -23,8 +23,6 @@ export interface ResumeRequest {
   /** Policy flags, where any were given: they are compared with the recorded policy. */
   readonly policy?: PolicyFlags;
   readonly acceptRollback: boolean;
-  /** Aborted when the process shall leave at once; see {@link StayOptions.signal}. */
-  readonly signal?: AbortSignal;
 }
 
 /**
@@ -36,13 +34,12 @@ export async function resume(
   request: ResumeRequest,
   observer: Observer,
 ): Promise<WorkReport> {
-  const { acceptRollback, task, signal } = request;
+  const { task } = request;
   if (task !== undefined) refuseBlank(task);
   const session = await context.store.find(request.selector);
   return await stayIn(context, session, {
-    acceptRollback,
+    ...request,
     observer,
-    ...(signal && { signal }),
     accept: (state) => refuse(context, state, request),
     begin: async (worker) => {
       if (task !== undefined) await admitTask(context, worker, task);

@@ -171,6 +171,8 @@ export interface ToolRun {
   readonly args: Json;
   /** Aborted when the effect shall stop; the tool then ends it and tells its real end. */
   readonly signal: AbortSignal;
+  /** Milliseconds from then until it is made to end, where it does not by itself. */
+  readonly graceMs: number;
   /**
    * Wall clock at which the run's time is used up; absent where it has no such budget. An effect that outlives the
    * worker ends by then without being told.

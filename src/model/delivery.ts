@@ -2,7 +2,7 @@ import { faultOr, queueCorruption } from "./corruption.ts";
 import type { Commit } from "./commit.ts";
 import type { Fact } from "./facts.ts";
 import { isKnownKind } from "./facts.ts";
-import type { BlobRef } from "./values.ts";
+import type { BlobRef, Json } from "./values.ts";
 
 /**
  * The machine of a delivery, and the fold of the queue.
@@ -38,9 +38,19 @@ export interface DeliveryState {
 export interface RequestState {
   readonly request: string;
   readonly verb: string;
+  readonly args: Json;
   readonly by: string;
   readonly madeAt: number;
-  readonly answered: boolean;
+  /** What became of it, once its holder has said so. */
+  readonly answer: RequestAnswer | undefined;
+}
+
+/** The holder's word about a request. */
+export interface RequestAnswer {
+  readonly ok: boolean;
+  /** The error's code and message, where it was not done. */
+  readonly code: string | undefined;
+  readonly message: string | undefined;
 }
 
 /** The queue, as far as its lines tell. Deliveries stand in the order in which they go out. */
@@ -92,16 +102,18 @@ function applyFact(queue: QueueState, fact: Fact, at: number): void {
       queue.requests.set(fact.request, {
         request: fact.request,
         verb: fact.verb,
+        args: fact.args,
         by: fact.by,
         madeAt: at,
-        answered: false,
+        answer: undefined,
       });
       return;
     case "request.answered": {
       const request = queue.requests.get(fact.request);
       if (request === undefined) throw queueCorruption(`request ${fact.request} was never made`);
-      if (request.answered) throw queueCorruption(`request ${fact.request} is answered twice`);
-      queue.requests.set(fact.request, { ...request, answered: true });
+      if (request.answer !== undefined) throw queueCorruption(`request ${fact.request} is answered twice`);
+      const { ok, code, message } = fact;
+      queue.requests.set(fact.request, { ...request, answer: { ok, code, message } });
       return;
     }
     case "delivery.edited":
@@ -194,7 +206,7 @@ export function nextDelivery(queue: QueueState): DeliveryState | undefined {
 
 /** The requests that nobody has answered, oldest first. */
 export function openRequests(queue: QueueState): RequestState[] {
-  return [...queue.requests.values()].filter((request) => !request.answered);
+  return [...queue.requests.values()].filter((request) => request.answer === undefined);
 }
 
 /** The delivery that a dead holder left claimed. */

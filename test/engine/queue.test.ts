@@ -290,7 +290,7 @@ test("a request that this version does not know is answered before the session i
       await append(world, { kind: "request.made", request, verb: "dance", args: {}, by: "me" });
     expect((await goOn(world)).ending).toBe("idle");
     const { queue } = await examineWorld(world);
-    expect([...queue.requests.values()].map((one) => one.answered)).toEqual([true, true]);
+    expect([...queue.requests.values()].map((one) => one.answer?.ok)).toEqual([false, false]);
     // Once.
     expect((await goOn(world)).ending).toBe("idle");
     await examineWorld(world);

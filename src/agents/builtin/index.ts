@@ -31,6 +31,8 @@ function secretsOf(environment: Environment): string[] {
 export interface BuiltinAgentOptions {
   readonly host: Host;
   readonly model: ModelChoice;
+  /** False where only the tools are needed: the model then answers every call with a refusal. */
+  readonly asks: boolean;
   readonly cassette?: Uint8Array;
   /** Tools of other capabilities are not offered to the model. */
   readonly capabilities: readonly string[];
@@ -50,14 +52,16 @@ export function openBuiltinAgent(options: BuiltinAgentOptions): Agent {
   const secrets = secretsOf(environment);
   const redactor = makeRedactor(secrets);
   const redact = (text: string) => redactor.text(text);
-  const model = openRecordedModel({
-    choice,
-    environment,
-    host,
-    redact,
-    ...(cassette !== undefined && { cassette }),
-    ...(options.callLimits !== undefined && { limits: options.callLimits }),
-  });
+  const model = options.asks
+    ? openRecordedModel({
+        choice,
+        environment,
+        host,
+        redact,
+        ...(cassette !== undefined && { cassette }),
+        ...(options.callLimits !== undefined && { limits: options.callLimits }),
+      })
+    : silentModel(choice);
   const all: Tool[] = [
     ...fileTools(host),
     execTool({ host, supervisorProgram, environment, passEnv, secrets }),
@@ -70,6 +74,17 @@ export function openBuiltinAgent(options: BuiltinAgentOptions): Agent {
     redact,
     maskStream: () => redactor.stream(),
     close: async () => undefined,
+  };
+}
+
+function silentModel({ provider, model: name }: ModelChoice): Model {
+  return {
+    provider,
+    name,
+    async *call() {
+      const message = `${provider}/${name} is not to be asked anything`;
+      yield { type: "failed", failure: { reason: "interrupted", message, retryable: false } };
+    },
   };
 }
 
