@@ -3,7 +3,8 @@ import type { AnswerPart, Model, ModelEvent, ModelFailure } from "../../../model
 import type { AnswerTurn, Cassette, CassetteTurn } from "../../../model/cassette.ts";
 import { argsTextOf, partsOfTurn, stopReasonOf, wordsOf } from "../../../model/cassette-turn.ts";
 import type { Json } from "../../../model/values.ts";
-import { interruptedFailure, refusedFailure } from "./failure.ts";
+import { interruptedFailure } from "./failure.ts";
+import { refusedFailure } from "./refusal.ts";
 
 /** A model that answers from a cassette. It keeps no place of its own: each call says which turn answers it. */
 
