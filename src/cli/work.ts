@@ -1,10 +1,10 @@
 import type { EngineContext, Observer, WorkControl, WorkReport } from "../engine/index.ts";
-import { findRun, readSession } from "../engine/index.ts";
+import { findRun, readOutlook, readSession } from "../engine/index.ts";
 import type { EndOfWork } from "../model/ending.ts";
 import { codeOfEnding, exitCodeOfEnding } from "../model/ending.ts";
 import type { ErrorCode } from "../model/errors.ts";
 import { errorTable } from "../model/errors.ts";
-import type { OperationView, RunView } from "../model/views.ts";
+import type { OperationView } from "../model/views.ts";
 import { approvalMode } from "./ask.ts";
 import type { Call } from "./call.ts";
 import { screenOf } from "./call.ts";
@@ -14,9 +14,11 @@ import { documentOf } from "./document.ts";
 import type { Failure } from "./failure.ts";
 import { failureOf, reportFailure, reportStack, wrote } from "./failure.ts";
 import { jsonlProgress } from "./progress/jsonl.ts";
-import type { ProgressOutput } from "./progress/output.ts";
+import type { LeftBehind, ProgressOutput } from "./progress/output.ts";
 import { silentProgress } from "./progress/silent.ts";
 import { TextProgress } from "./progress/text.ts";
+import { oneLine } from "./text/clean.ts";
+import { queueWords, withCommands } from "./text/queue.ts";
 import { Watch } from "./watch.ts";
 
 /** What `run` and `resume` share: work on a session, told in the form that was asked for, with an exit code at the end. */
@@ -133,21 +135,22 @@ async function finish(call: Call, finished: Finished): Promise<number> {
 
 async function tellEnd(call: Call, { context, output, watch, report, end }: Finished): Promise<void> {
   const { form, outside } = call;
-  // What a run before it came to is nothing of work that never began.
-  const hasBegun = report.run !== undefined || end.ending === "idle";
-  const run = output.needsRun && hasBegun ? await readRun(context, report) : undefined;
-  output.ended({ ...report, ending: end.ending }, run);
+  const isIdle = end.ending === "idle";
+  const left = output.needsLeft || isIdle ? await readLeft(call, context, { report, end }) : undefined;
+  output.ended({ ...report, ending: end.ending }, left);
   await output.flushed();
   const failure = failureOfEnding(call, { end, watch, report });
   if (form === "json") {
-    const data = run ?? { session: report.session };
-    const idle = end.ending === "idle" ? { idle: true } : {};
-    const document = documentOf(call.kind, { data: { ...data, ...idle }, error: failure });
+    const { run = { session: report.session }, queue } = left ?? {};
+    const data = { ...run, ...(isIdle && { idle: true }), queue };
+    const document = documentOf(call.kind, { data, error: failure });
     await outside.stdout.write(`${JSON.stringify(document)}\n`);
   } else if (failure !== undefined && end.ending === "suspended") {
     await tellSuspended(call, failure, watch);
-  } else if (form === "jsonl" && end.ending === "idle") {
-    await wrote(outside.stderr.write(`holdfast: nothing to do in session ${report.session}\n`));
+  } else if (form === "jsonl" && isIdle) {
+    const words = left && queueWords(left.queue);
+    const more = words === undefined ? "" : `; ${oneLine(words)}`;
+    await wrote(outside.stderr.write(`holdfast: nothing to do in session ${report.session}${more}\n`));
   }
 }
 
@@ -161,11 +164,19 @@ async function tellSuspended(call: Call, failure: Failure, watch: Watch): Promis
   await reportFailure(call, failure, { isOver: isToldByFact });
 }
 
-/** The run that the work was about; of idle work, the newest one. */
-async function readRun(context: EngineContext, report: WorkReport): Promise<RunView | undefined> {
+/**
+ * The run that the work was about, of idle work the newest one, and the messages that still wait. What a run before it
+ * came to is nothing of work that never began.
+ */
+async function readLeft(
+  call: Call,
+  context: EngineContext,
+  { report, end }: Pick<Finished, "report" | "end">,
+): Promise<LeftBehind> {
   const read = await readSession(context, report.session);
-  if (report.run === undefined && read.state.runs.size === 0) return undefined;
-  return findRun(read, report.run);
+  const queue = withCommands(await readOutlook(context, read), call.program);
+  const hasNone = report.run === undefined && (read.state.runs.size === 0 || end.ending !== "idle");
+  return { run: hasNone ? undefined : findRun(read, report.run), queue };
 }
 
 function failureOfEnding(

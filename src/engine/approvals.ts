@@ -6,7 +6,6 @@ import { awaitsDecision } from "../model/operation.ts";
 import type { ApprovalAnswer, ApprovalQuestion } from "./approver.ts";
 import { shownArguments } from "./operation-arguments.ts";
 import { toolOf } from "./operation-facts.ts";
-import { untilAborted } from "./pulse.ts";
 import type { Crew, Worker } from "./worker.ts";
 
 /**
@@ -15,6 +14,9 @@ import type { Crew, Worker } from "./worker.ts";
  *
  *     X R approval.asked → a person, a rule or the end of a wait → X R approval.decided (denied: and op.known)
  */
+
+/** A wait without a limit is many of these: a timer, so that the process lives while nothing else happens. */
+const longMs = 3_600_000;
 
 /** True where the policy leaves it to a person whether the operation may start. */
 export function needsApproval(crew: Crew, operation: OperationState): boolean {
@@ -46,22 +48,26 @@ export async function awaitApproval(crew: Crew, operations: readonly OperationSt
   const { clock } = worker.context.host;
   const [operation] = operations.filter(awaitsDecision);
   if (operation === undefined) return;
+  if (!needsApproval(crew, operation)) {
+    // Another policy was accepted since.
+    const reason = "the policy allows it";
+    return await decide(worker, operation, { decision: "allow", by: "holdfast", reason, remember: false });
+  }
   const { mode } = approver;
   const changed = AbortSignal.any([worker.commits.next, brakes.calls, worker.signal]);
   if (mode.kind === "prompt") {
     const answer = await mode.ask(await questionOf(crew, operation), changed);
     if (answer === undefined) {
       // Somebody else answered, or the work shall stop; where it is neither, nobody is there to be asked again.
-      if (!changed.aborted) await untilAborted(changed);
+      if (!changed.aborted) await clock.sleep(longMs, changed);
       return;
     }
     const by = worker.redact(worker.context.host.processes.self.user).toWellFormed();
     return await decide(worker, operation, { by, ...answer });
   }
   const leftMs = Math.min(...operations.map((one) => approver.leftMs(one.operation, clock.monotonicMs())));
-  if (leftMs === Infinity) return await untilAborted(changed);
-  await clock.sleep(leftMs, changed);
-  if (changed.aborted) return;
+  await clock.sleep(Math.min(leftMs, longMs), changed);
+  if (changed.aborted || leftMs > longMs) return;
   const reason = mode.kind === "deny" ? "nobody can be asked here" : `nobody answered in ${mode.forMs} ms`;
   await decide(worker, operation, { decision: "deny", by: "holdfast", reason, remember: false });
 }

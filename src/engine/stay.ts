@@ -89,7 +89,8 @@ async function staffOf(worker: Worker, agent: Agent, options: WorkControl): Prom
   return { worker, agent, rules, graceMs, approver: new Approver(approvals) };
 }
 
-async function openAgent(
+/** Makes the session's agent ready; sends nothing yet. Rejects `agent_missing`, `provider_failed` or `log_damaged`. */
+export async function openAgent(
   context: EngineContext,
   state: SessionState,
   { asks }: { readonly asks: boolean },

@@ -35,6 +35,7 @@ export async function openNodeKeys(): Promise<Keys> {
   if (!stdin.listeners("error").includes(ignore)) stdin.on("error", ignore);
   stdin.setRawMode(true);
   stdin.on("data", drop);
+  stdin.resume();
   await delay(typedAheadMs);
   stdin.off("data", drop);
   if (ahead.some((chunk) => chunk.includes(interruptKey))) stream.write(Uint8Array.of(interruptKey));

@@ -85,6 +85,8 @@ export interface ModelFailure {
   retryAfterMs?: number;
   /** True where the same call may succeed later. */
   retryable: boolean;
+  /** True where something of an answer had come; absent where the model cannot tell. */
+  began?: boolean;
 }
 
 /** Events of one call. The stream ends with exactly one `answered` or `failed`, and never throws. */

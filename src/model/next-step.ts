@@ -132,7 +132,9 @@ function nextOfStop(stop: Stop, open: readonly OperationState[], asked: readonly
 /** The operations that are next in order: those that may start do, for the others somebody is asked, once. */
 function nextOfAsked(asked: readonly OperationState[], holder: Holder): Step {
   const first = startable(asked);
-  const free = first.filter((one) => one.approval?.decided !== undefined || !holder.needsApproval(one));
+  const free = first.filter((one) =>
+    one.approval === undefined ? !holder.needsApproval(one) : one.approval.decided !== undefined,
+  );
   if (free.length > 0) return { do: "begin", operations: free };
   const unasked = first.filter((one) => one.approval === undefined);
   return unasked.length > 0 ? { do: "ask", operations: unasked } : { do: "await", operations: first };

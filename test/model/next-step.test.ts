@@ -48,9 +48,9 @@ describe("what happens next", () => {
                             no operation  asked         waiting       allowed       started       unknown       known
       queued           same start         start         start         start         start         start         start
       queued           next start         start         start         start         start         start         start
-      running          same call          begin         begin         begin         prove         require_input settle
+      running          same call          begin         await         begin         prove         require_input settle
       running          next start         start         start         start         start         start         start
-      running, asking  same call          begin         begin         begin         prove         require_input settle
+      running, asking  same call          begin         await         begin         prove         require_input settle
       running, asking  next start         start         start         start         start         start         start
       suspended        same start         start         start         start         start         start         start
       suspended        next start         start         start         start         start         start         start

@@ -6,12 +6,14 @@ import type { Redactor } from "../../model/redact.ts";
 import { makeRedactor } from "../../model/redact.ts";
 import type { SupervisorProgram } from "./exec/index.ts";
 import { execTool } from "./exec/index.ts";
+import type { CallLimits } from "./models/call-limits.ts";
 import type { Environment } from "./models/choice.ts";
 import { keyNames } from "./models/choice.ts";
 import type { OpenModelOptions } from "./models/model.ts";
 import { openModel } from "./models/model.ts";
 import { fileTools } from "./tools/file-tools.ts";
 
+export type { CallLimits } from "./models/call-limits.ts";
 export { chooseModel } from "./models/choose.ts";
 
 /** Masks every key that the environment holds. */
@@ -37,6 +39,8 @@ export interface BuiltinAgentOptions {
   readonly environment: Environment;
   readonly passEnv: readonly string[];
   readonly supervisorProgram: SupervisorProgram;
+  /** How long a model may be silent, where it is not the usual. */
+  readonly callLimits?: CallLimits | undefined;
 }
 
 /**
@@ -49,7 +53,14 @@ export function openBuiltinAgent(options: BuiltinAgentOptions): Agent {
   const redactor = makeRedactor(secrets);
   const redact = (text: string) => redactor.text(text);
   const model = options.asks
-    ? openRecordedModel({ choice, environment, host, redact, ...(cassette !== undefined && { cassette }) })
+    ? openRecordedModel({
+        choice,
+        environment,
+        host,
+        redact,
+        ...(cassette !== undefined && { cassette }),
+        ...(options.callLimits !== undefined && { limits: options.callLimits }),
+      })
     : silentModel(choice);
   const all: Tool[] = [
     ...fileTools(host),

@@ -35,7 +35,7 @@ export function jsonlProgress(stream: OutputStream): ProgressOutput {
     answered: () => undefined,
     stop: () => undefined,
     ended: () => undefined,
-    needsRun: false,
+    needsLeft: false,
     flushed: () => writer.flushed(),
   };
 }

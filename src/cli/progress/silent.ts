@@ -10,7 +10,7 @@ export function silentProgress(): ProgressOutput {
     answered: () => undefined,
     stop: () => undefined,
     ended: () => undefined,
-    needsRun: true,
+    needsLeft: true,
     flushed: () => Promise.resolve(),
   };
 }

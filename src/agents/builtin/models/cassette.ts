@@ -1,68 +1,12 @@
 import { LineCounter, parseDocument } from "yaml";
-import * as z from "zod/mini";
+import type * as z from "zod/mini";
+import type { Cassette, CassetteTurn } from "../../../model/cassette.ts";
+import { CassetteFile, cassetteDepthMax, schemaOfTurn } from "../../../model/cassette.ts";
+import { contradictionsOf } from "../../../model/cassette-rules.ts";
 import { HoldfastError } from "../../../model/errors.ts";
-import type { Json } from "../../../model/values.ts";
 import { isRecord } from "./json.ts";
 
 /** Recorded answers of a model, in a file that people write too: YAML or JSON, read strictly. */
-
-const count = z.int().check(z.nonnegative());
-/** A timer takes no more. */
-const pauseMs = z.int().check(z.nonnegative(), z.maximum(2 ** 31 - 1));
-const mapping = z.custom<{ [key: string]: Json }>((value) => isRecord(value), {
-  error: "must be a mapping",
-});
-
-/** One tool call of a recorded answer. */
-const CassetteCall = z.strictObject({
-  tool: z.string().check(z.minLength(1)),
-  /** Arguments; absent means none. */
-  args: z.optional(mapping),
-  /** Arguments as text, where they are no mapping or their text must stay as it is. Instead of `args`. */
-  argsText: z.optional(z.string()),
-});
-
-/** One recorded answer. */
-const AnswerTurn = z.strictObject({
-  reasoning: z.optional(z.string()),
-  text: z.optional(z.string()),
-  calls: z.optional(z.array(CassetteCall)),
-  /** Absent where it is unknown. */
-  usage: z.optional(
-    z.strictObject({
-      input: z.optional(count),
-      output: z.optional(count),
-      cachedInput: z.optional(count),
-      reasoning: z.optional(count),
-    }),
-  ),
-  /** Pause before the first token. */
-  firstTokenMs: z.optional(pauseMs),
-  /** Pause for each streamed word. */
-  perTokenMs: z.optional(pauseMs),
-});
-type AnswerTurn = z.infer<typeof AnswerTurn>;
-
-/** One recorded failure. */
-const ErrorTurn = z.strictObject({
-  error: z.strictObject({
-    /** HTTP status; absent where no answer came at all. */
-    status: z.optional(z.int().check(z.minimum(400), z.maximum(599))),
-    message: z.string(),
-    retryAfterMs: z.optional(count),
-  }),
-});
-type ErrorTurn = z.infer<typeof ErrorTurn>;
-
-const CassetteFile = z.strictObject({ cassette: z.literal(1), turns: z.array(z.unknown()) });
-
-/** One call of the model: what it answers, or how it fails. */
-export type CassetteTurn = AnswerTurn | ErrorTurn;
-
-/** A model's answers and errors in order. */
-export interface Cassette {
-  readonly turns: readonly CassetteTurn[];
-}
 
 type Path = readonly PropertyKey[];
 interface Problem {
@@ -71,7 +15,6 @@ interface Problem {
 }
 
 const problemsShownMax = 100;
-const depthMax = 256;
 const aliasesMax = 100;
 
 /**
@@ -87,12 +30,15 @@ export function parseCassette(bytes: Uint8Array, name: string): Cassette {
   const turns: CassetteTurn[] = [];
   const listed = Array.isArray(value["turns"]) ? value["turns"] : [];
   listed.forEach((turn, index) => {
-    const schema = isRecord(turn) && "error" in turn ? ErrorTurn : AnswerTurn;
-    const result = schema.safeParse(turn);
+    const result = schemaOfTurn(turn).safeParse(turn);
     if (result.success) turns.push(result.data);
     else problems.push(...problemsOf(result.error.issues, turn, ["turns", index]));
   });
-  problems.push(...doubleArguments(listed));
+  listed.forEach((turn, index) => {
+    for (const { path, text } of contradictionsOf(turn)) {
+      problems.push({ path: ["turns", index, ...path], text });
+    }
+  });
   if (problems.length > 0)
     throw refusal(
       name,
@@ -134,7 +80,7 @@ function readDocument(text: string, name: string): unknown {
   const faults = [...document.errors, ...document.warnings];
   if (faults.length > 0) {
     if (faults.some((fault) => fault.code === "RESOURCE_EXHAUSTION")) {
-      throw refusal(name, [`it is nested deeper than ${depthMax} levels`]);
+      throw refusal(name, [`it is nested deeper than ${cassetteDepthMax} levels`]);
     }
     const described = faults.map(({ pos, code, message }) => {
       const { line, col } = lines.linePos(pos[0]);
@@ -152,8 +98,8 @@ function readDocument(text: string, name: string): unknown {
 
 /** The value as JSON can say it exactly; what JSON cannot say is a problem, not a rounding. */
 function plainValue(value: unknown, path: Path, problems: Problem[]): unknown {
-  if (path.length > depthMax) {
-    problems.push({ path: path.slice(0, 4), text: `is nested deeper than ${depthMax} levels` });
+  if (path.length > cassetteDepthMax) {
+    problems.push({ path: path.slice(0, 4), text: `is nested deeper than ${cassetteDepthMax} levels` });
     return null;
   }
   if (typeof value === "bigint" || typeof value === "number") return plainNumber(value, path, problems);
@@ -170,17 +116,6 @@ function plainNumber(value: bigint | number, path: Path, problems: Problem[]): n
     problems.push({ path, text: `${value} cannot be kept exactly; give the arguments as argsText` });
   }
   return number;
-}
-
-function doubleArguments(turns: readonly unknown[]): Problem[] {
-  return turns.flatMap((turn, index) => {
-    const calls = isRecord(turn) && Array.isArray(turn["calls"]) ? turn["calls"] : [];
-    return calls.flatMap((call, position) =>
-      isRecord(call) && "args" in call && "argsText" in call
-        ? [{ path: ["turns", index, "calls", position], text: "has both args and argsText" }]
-        : [],
-    );
-  });
 }
 
 function problemsOf(issues: readonly z.core.$ZodIssue[], root: unknown, prefix: Path): Problem[] {
