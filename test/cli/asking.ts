@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import type { EngineContext } from "../../src/engine/index.ts";
 import { createSession, readSession } from "../../src/engine/index.ts";
 import { nodeHost } from "../../src/host/index.ts";
 import type { Commit } from "../../src/model/commit.ts";
@@ -8,21 +9,25 @@ import type { Place } from "./program.ts";
 
 /** Sessions whose policy leaves something to a person. */
 
-/** A session with a task in its queue, where a person must allow what uses one of the capabilities. */
-export async function askingSession(
-  place: Place,
-  turns: readonly unknown[],
-  capabilities: readonly string[] = ["exec"],
-): Promise<string> {
-  const host = nodeHost({ environment: place.env() });
-  const context = openEngine({
-    host,
+/** The engine on the state directory of a place, in this very process. */
+export function engineOn(place: Place): EngineContext {
+  return openEngine({
+    host: nodeHost({ environment: place.env() }),
     stateDirectory: place.state,
     singleWriter: false,
     environment: place.env(),
     version: "0.0.0-test",
     supervisorProgram: { file: process.execPath, args: [place.program] },
   });
+}
+
+/** A session with a task in its queue, where a person must allow what uses one of the capabilities. */
+export async function askingSession(
+  place: Place,
+  turns: readonly unknown[],
+  capabilities: readonly string[] = ["exec"],
+): Promise<string> {
+  const context = engineOn(place);
   const model = place.cassette(...turns);
   const request = { workspace: place.workspace, agent: "builtin", model, task: "Do it." };
   const plain = await createSession(context, { ...request, policy: { allowShell: true } });

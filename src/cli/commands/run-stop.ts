@@ -41,7 +41,7 @@ async function tell(call: Call, view: RunView, what: string): Promise<number> {
     screen.line(["good", what.padEnd(labelColumns)], `${view.run} of ${view.session}`);
     const unknown = view.operations.filter(({ state }) => state === "unknown").length;
     if (unknown > 0) {
-      screen.line(["warn", "unknown".padEnd(labelColumns)], formatCount(unknown, "operation"), " stay so");
+      screen.line(["warn", "left open".padEnd(labelColumns)], formatCount(unknown, "operation"));
     }
     const way = wayOnOf(view, { program });
     if (way?.command !== undefined) screen.line(["dim", "next".padEnd(labelColumns)], way.command);
