@@ -3,7 +3,7 @@ import type { ApprovalAnswer } from "./approver.ts";
 import { isDecided, recordDecision } from "./approvals.ts";
 import { askHolder } from "./ask-holder.ts";
 import type { EngineContext } from "./context.ts";
-import { findRun, readSession } from "./read-session.ts";
+import { findRun, readChangeable, readSession } from "./read-session.ts";
 import { findOperation } from "./record-resolution.ts";
 
 /** A person's word about an operation that waits for it. */
@@ -22,7 +22,7 @@ export interface ApproveRequest extends ApprovalAnswer {
  */
 export async function approveOperation(context: EngineContext, request: ApproveRequest): Promise<RunView> {
   const { decision, remember, by = context.host.processes.self.user } = request;
-  const { state } = await readSession(context, request.session);
+  const { state } = await readChangeable(context, request.session);
   const { run, operation } = findOperation(state, request);
   const redactor = await context.openRedactor();
   const reason = request.reason === undefined ? {} : { reason: redactor.text(request.reason).toWellFormed() };

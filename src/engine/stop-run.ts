@@ -3,7 +3,7 @@ import { newestRun, openRun } from "../model/fold.ts";
 import type { RunView } from "../model/views.ts";
 import { askHolder } from "./ask-holder.ts";
 import type { EngineContext } from "./context.ts";
-import { findRun, readSession } from "./read-session.ts";
+import { findRun, readChangeable, readSession } from "./read-session.ts";
 import { wantStop } from "./request-desk.ts";
 
 /** Which run shall end, and who says so. */
@@ -35,7 +35,7 @@ async function stopRun(
   verb: "cancel" | "abandon",
   { session: selector, run, by = context.host.processes.self.user }: StopRunRequest,
 ): Promise<RunView> {
-  const read = await readSession(context, selector);
+  const read = await readChangeable(context, selector);
   const { state } = read;
   const wanted = run ?? openRun(state)?.run ?? newestRun(state)?.run;
   if (wanted === undefined) {
