@@ -219,7 +219,7 @@ function suspensionWords(reason: string | undefined, told: readonly string[]): s
 }
 
 /** What is said before a session exists is no way on after that: the same command would make another one. */
-const waysAgain: ReadonlySet<ErrorCode> = new Set(["disk_full", "io_error", "busy", "fenced"]);
+const waysAgain: ReadonlySet<ErrorCode> = new Set(["disk_full", "io_error", "busy"]);
 
 /** A failure after the session exists says how to go on, unless it says something better itself. */
 function withWayOn(call: Call, failure: Failure, watch: Watch): Failure {
