@@ -4,6 +4,7 @@ import type { Call } from "./call.ts";
 import { shellWord } from "./call.ts";
 import type { Reading } from "./declare.ts";
 import { addGlobalFlags, declareCommand, kindOf, ParserStop } from "./declare.ts";
+import { declareAgent } from "./declare-agent.ts";
 import { declareDemo } from "./declare-demo.ts";
 import { declareResume, declareRun } from "./declare-runs.ts";
 import { declareSession, declareStore } from "./declare-sessions.ts";
@@ -50,7 +51,14 @@ function declareProgram(reading: Reading): Command {
   program.optionsGroup("Options:").version(reading.outside.version, "-V, --version", "show the version");
   addGlobalFlags(program);
   program.commandsGroup("Commands:");
-  for (const declare of [declareRun, declareResume, declareSession, declareStore, declareDemo]) {
+  for (const declare of [
+    declareRun,
+    declareResume,
+    declareSession,
+    declareAgent,
+    declareStore,
+    declareDemo,
+  ]) {
     program.addCommand(declare(reading));
   }
   return program;

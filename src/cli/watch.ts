@@ -34,7 +34,7 @@ export class Watch {
       } else if (isFact(fact, "run.suspended")) {
         [this.reason, this.message] = [fact.reason, fact.message];
       } else if (isFact(fact, "run.ended")) {
-        [this.isOver, this.reason, this.message] = [true, fact.reason, fact.text];
+        [this.isOver, this.reason, this.message] = [true, fact.reason, fact.message ?? fact.text];
       } else if (isFact(fact, "message") && this.#isTask(fact)) this.#task = undefined;
     }
   }

@@ -1,10 +1,11 @@
 import type { Agent } from "../model/agent.ts";
-import { effectiveCapabilities } from "../model/default-definition.ts";
+import { lockedCapabilities } from "../model/capability.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { SessionState } from "../model/fold.ts";
 import type { Discrepancy } from "../model/reconcile.ts";
 import type { EngineContext, Observer } from "./context.ts";
 import { compareWithQueue } from "./deliver.ts";
+import type { RecordedPolicy } from "./read-policy.ts";
 import type { WorkResult } from "./work.ts";
 import { work } from "./work.ts";
 import { Worker } from "./worker.ts";
@@ -20,6 +21,8 @@ export interface StayOptions {
    * the tools that run are done. They are not told to stop: what they do is proven by whoever resumes.
    */
   readonly signal?: AbortSignal;
+  /** A policy that is to hold instead of the one in force; whoever gives it records it when the work begins. */
+  readonly policy?: RecordedPolicy;
   /** Asked with the history before anything is written; rejects to leave every byte as it is. */
   accept?(state: SessionState): Promise<void>;
   /** Done before the work. */
@@ -47,7 +50,7 @@ export async function stayIn(
       accept: async (state) => {
         await options.accept?.(state);
         opened.accepted = await compareWithQueue(context.store, state, acceptRollback);
-        opened.agent = await openAgent(context, state);
+        opened.agent = await openAgent(context, state, options.policy);
       },
     });
     const { agent, accepted } = opened;
@@ -62,18 +65,21 @@ export async function stayIn(
   }
 }
 
-async function openAgent(context: EngineContext, state: SessionState): Promise<Agent> {
-  const { agent, model, definition, capabilities: locked } = state.created;
+async function openAgent(
+  context: EngineContext,
+  state: SessionState,
+  accepted?: RecordedPolicy,
+): Promise<Agent> {
+  const { agent, model } = state.created;
   if (model === undefined) throw new HoldfastError("agent_missing", `session ${state.id} names no model`);
-  const { policy } = state.policy;
+  const policy = accepted ?? { policy: state.policy.policy, policyHash: state.policy.hash };
   const cassette =
     model.cassette === undefined ? {} : { cassette: await context.store.blobs(state.id).get(model.cassette) };
   return await context.openAgent({
     agent,
     model,
     ...cassette,
-    // What was locked when the session was made bounds it, whatever a later version would permit.
-    capabilities: effectiveCapabilities(definition, policy).effective.filter((one) => locked.includes(one)),
-    passEnv: policy.passEnv,
+    ...lockedCapabilities(state.created, policy),
+    passEnv: policy.policy.passEnv,
   });
 }

@@ -56,6 +56,8 @@ export type RunState =
   | ({
       readonly at: "completed" | "failed" | "canceled";
       readonly reason: string | undefined;
+      /** Why, in words, where the text is the answer. */
+      readonly error: string | undefined;
       readonly text: string | undefined;
       readonly endedAt: number;
     } & RunBase);
@@ -94,9 +96,9 @@ export function evolveRun(state: RunState | undefined, fact: RunFact, place: Fac
     case "run.input_required":
       return { ...base(state), at: "input_required", elapsedMs: state.elapsedMs + fact.elapsedMs };
     case "run.ended": {
-      const { status, reason, text } = fact;
+      const { status, reason, message: error, text } = fact;
       const elapsedMs = state.elapsedMs + fact.elapsedMs;
-      return { ...base(state), at: status, reason, text, endedAt: place.at, elapsedMs };
+      return { ...base(state), at: status, reason, error, text, endedAt: place.at, elapsedMs };
     }
     case "model.requested":
       return { ...state, calling: true };

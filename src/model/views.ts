@@ -207,7 +207,7 @@ function taskOf(state: SessionState, run: RunState): Pick<RunView, "task" | "tas
 function errorOf(run: RunState): string | undefined {
   if (run.at === "suspended") return run.error ?? run.reason;
   if (run.at !== "failed" && run.at !== "canceled") return undefined;
-  const words = [run.reason, run.text].filter((part) => part !== undefined && part !== "");
+  const words = [run.reason, run.error ?? run.text].filter((part) => part !== undefined && part !== "");
   return words.length === 0 ? undefined : words.join(": ");
 }
 

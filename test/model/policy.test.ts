@@ -1,14 +1,11 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { canonicalJson } from "../../src/model/canonical-json.ts";
-import {
-  builtinCapabilities,
-  defaultDefinition,
-  defaultPolicy,
-  effectiveCapabilities,
-} from "../../src/model/default-definition.ts";
+import { effectiveCapabilities } from "../../src/model/capability.ts";
+import { builtinCapabilities, defaultDefinition } from "../../src/model/default-definition.ts";
 import type { AgentDefinition, Policy } from "../../src/model/facts.ts";
 import { AgentDefinition as DefinitionSchema, Policy as PolicySchema } from "../../src/model/facts.ts";
+import { completePolicy } from "../../src/model/policy.ts";
 
 const hashOf = (value: unknown) => createHash("sha256").update(canonicalJson(value)).digest("hex");
 
@@ -17,24 +14,24 @@ function asking(required: string[], optional: string[] = []): AgentDefinition {
 }
 
 const allowed = (policy: Partial<Policy>, ...optional: string[]) =>
-  effectiveCapabilities(asking([], optional), { ...defaultPolicy(), ...policy }).effective;
+  effectiveCapabilities(asking([], optional), { ...completePolicy(), ...policy }).effective;
 
 describe("the default definition and policy", () => {
   test("are what sessions were locked with: their hashes change only on purpose", () => {
     expect(hashOf(defaultDefinition)).toMatchInlineSnapshot(
       `"e42125d6aeb7a6c8708e44e45e02976f4985d863f7de45222e16bfa759cff179"`,
     );
-    expect(hashOf(defaultPolicy())).toMatchInlineSnapshot(
+    expect(hashOf(completePolicy())).toMatchInlineSnapshot(
       `"cc207babe54c77d2b294290d9551a7cda305ea94a8bb4471ae84cc156ddfa4d0"`,
     );
-    expect(hashOf(defaultPolicy({ allowShell: true, passEnv: ["B", "A"] }))).toMatchInlineSnapshot(
+    expect(hashOf(completePolicy({ allowShell: true, passEnv: ["B", "A"] }))).toMatchInlineSnapshot(
       `"8ad7e944ed59c209de0acfc90cdfae859222c310f84f91a63bcd2febd58b0a56"`,
     );
   });
 
   test("are legal", () => {
     expect(DefinitionSchema.parse(defaultDefinition)).toEqual(defaultDefinition);
-    expect(PolicySchema.parse(defaultPolicy())).toEqual(defaultPolicy());
+    expect(PolicySchema.parse(completePolicy())).toEqual(completePolicy());
   });
 
   test("ask for every capability of the built-in agent once", () => {
@@ -43,25 +40,25 @@ describe("the default definition and policy", () => {
   });
 
   test("permit neither commands nor MCP servers, and pass no variable on", () => {
-    expect(defaultPolicy()).toMatchObject({ allowShell: false, allowMcp: false, passEnv: [] });
-    expect(effectiveCapabilities(defaultDefinition, defaultPolicy())).toEqual({
+    expect(completePolicy()).toMatchObject({ allowShell: false, allowMcp: false, passEnv: [] });
+    expect(effectiveCapabilities(defaultDefinition, completePolicy())).toEqual({
       effective: ["delete", "edit", "glob", "grep", "read", "write"],
       missing: [],
     });
   });
 
   test("one policy has one hash, however its flags were given", () => {
-    const policy = defaultPolicy({ passEnv: ["B", "A", "B"] });
+    const policy = completePolicy({ passEnv: ["B", "A", "B"] });
     expect(policy.passEnv).toEqual(["A", "B"]);
-    expect(hashOf(policy)).toBe(hashOf(defaultPolicy({ passEnv: ["A", "B"] })));
-    expect(hashOf(policy)).not.toBe(hashOf(defaultPolicy()));
+    expect(hashOf(policy)).toBe(hashOf(completePolicy({ passEnv: ["A", "B"] })));
+    expect(hashOf(policy)).not.toBe(hashOf(completePolicy()));
   });
 });
 
 describe("the capabilities of a session", () => {
   test("are what is asked for and permitted, sorted, each once", () => {
     const definition = asking(["write", "read"], ["read", "glob"]);
-    expect(effectiveCapabilities(definition, defaultPolicy()).effective).toEqual(["glob", "read", "write"]);
+    expect(effectiveCapabilities(definition, completePolicy()).effective).toEqual(["glob", "read", "write"]);
   });
 
   test("hold nothing that was not asked for", () => {
@@ -93,7 +90,7 @@ describe("the capabilities of a session", () => {
 
   test("name what is required and not permitted", () => {
     const definition = asking(["read", "exec", "write"], ["grep"]);
-    const policy = { ...defaultPolicy(), deniedCapabilities: ["write", "grep"] };
+    const policy = { ...completePolicy(), deniedCapabilities: ["write", "grep"] };
     expect(effectiveCapabilities(definition, policy)).toEqual({
       effective: ["read"],
       missing: ["exec", "write"],
