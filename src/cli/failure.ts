@@ -120,7 +120,7 @@ function errorLine(failure: Failure): string {
  * quotes is somebody's own text.
  */
 function withProgram(hint: string, program: string): string {
-  const commandOrQuoted = /(?<=[ =])'[^']*'|\bholdfast (?=(?:agent|run|resume|session|store|demo)\b)/g;
+  const commandOrQuoted = /(?<=[ =])'[^']*'(?:\\''[^']*')*|\bholdfast (?=(?:agent|run|resume|session|store|demo)\b)/g;
   return hint.replaceAll(commandOrQuoted, (found) => (found.startsWith("'") ? found : `${program} `));
 }
 

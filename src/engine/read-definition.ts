@@ -1,7 +1,6 @@
 import { sha256 } from "../host/index.ts";
 import { canonicalJson } from "../model/canonical-json.ts";
 import { isMcp, requestedCapabilities } from "../model/capability.ts";
-import { checkDefinition } from "../model/definition.ts";
 import type { AgentDefinition } from "../model/facts.ts";
 import type { EngineContext } from "./context.ts";
 import type { NamedFile } from "./read-document.ts";
@@ -36,6 +35,7 @@ export async function readDefinition(
   const what = `the definition ${file.name}`;
   const document = await readNamedDocument(file, { what, bytesMax: definitionBytesMax });
   await refuseSecrets(context, document);
+  const { checkDefinition } = await import("../model/definition.ts");
   const { definition, problems } = checkDefinition(document.value);
   const all = [...document.problems, ...problems];
   if (definition === undefined || all.length > 0) throw document.refusal(all);

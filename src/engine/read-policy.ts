@@ -3,7 +3,7 @@ import { canonicalJson } from "../model/canonical-json.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { Policy } from "../model/facts.ts";
 import type { GivenPolicy } from "../model/policy.ts";
-import { checkPolicy, completePolicy, faultOfVariable } from "../model/policy.ts";
+import { completePolicy, faultOfVariable } from "../model/policy.ts";
 import type { EngineContext } from "./context.ts";
 import type { NamedFile } from "./read-document.ts";
 import { readNamedDocument, refuseSecrets } from "./read-document.ts";
@@ -59,6 +59,7 @@ async function readPolicyFile(
   const what = `the policy ${file.name}`;
   const document = await readNamedDocument(file, { what, bytesMax: policyBytesMax });
   await refuseSecrets(context, document);
+  const { checkPolicy } = await import("../model/policy-file.ts");
   const { policy, problems } = checkPolicy(document.value);
   const all = [...document.problems, ...problems];
   if (policy === undefined || all.length > 0) throw document.refusal(all);

@@ -1,4 +1,3 @@
-import * as z from "zod/mini";
 import { builtinCapabilities } from "./default-definition.ts";
 import type { AgentDefinition, Policy, SessionCreated } from "./facts.ts";
 
@@ -8,12 +7,10 @@ const idLengthMax = 128;
 const mcpTool = /^mcp__[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*__[A-Za-z0-9_.-]+$/;
 const builtin: ReadonlySet<string> = new Set(builtinCapabilities);
 
-/** The id of a capability: a tool of the built-in agent, or one of an MCP server. */
-export const Capability = z.string().check(
-  z.refine((id) => builtin.has(id) || (id.length <= idLengthMax && mcpTool.test(id)), {
-    error: `must be one of ${builtinCapabilities.join(", ")}, or mcp__SERVER__TOOL`,
-  }),
-);
+/** True for the id of a capability: a tool of the built-in agent, or one of an MCP server. */
+export function isCapability(id: string): boolean {
+  return builtin.has(id) || (id.length <= idLengthMax && mcpTool.test(id));
+}
 
 /** Why a policy does not permit a capability. */
 export type Refusal =

@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
-import { Budget, BudgetMs } from "./budget.ts";
-import { Capability } from "./capability.ts";
+import { Budget, BudgetMs, Capability } from "./document-fields.ts";
 import { AgentDefinition } from "./facts.ts";
 import { problemsOfSchema } from "./json-schema/form.ts";
 import type { Path, Problem } from "./problems.ts";

@@ -1,68 +1,10 @@
-import * as z from "zod/mini";
-import { Budget, BudgetMs } from "./budget.ts";
-import { Capability } from "./capability.ts";
 import type { Policy } from "./facts.ts";
-import type { Path, Problem } from "./problems.ts";
-import { problemsOf } from "./problems.ts";
-import { brokenTexts } from "./texts.ts";
-import { isRecord } from "./values.ts";
 import { isProviderKey } from "./variable-names.ts";
 
-/** The policy as people write it, and as it is recorded: what is left open is closed, sets are sorted and unique. */
-
-const Capabilities = z.optional(z.array(Capability));
-
-const PolicyFile = z.strictObject({
-  allowedCapabilities: Capabilities,
-  deniedCapabilities: Capabilities,
-  allowShell: z.optional(z.boolean()),
-  allowMcp: z.optional(z.boolean()),
-  // What is wrong with a name is said by hand: never with what stands behind it, which may be the secret itself.
-  passEnv: z.optional(z.array(z.string())),
-  maxTurns: z.optional(Budget),
-  maxWallClockMs: z.optional(BudgetMs),
-  maxTokens: z.optional(Budget),
-  approvals: z.optional(z.record(z.string(), z.enum(["allow", "ask", "deny"]))),
-});
+/** The policy as it is recorded: what was left open is closed, sets are sorted and unique. */
 
 /** Members of a policy; what is absent is as careful as can be. */
 export type GivenPolicy = { readonly [Member in keyof Policy]?: Policy[Member] | undefined };
-
-/** What a policy file says, or everything that is wrong with it. */
-export type CheckedPolicy =
-  | { readonly policy: GivenPolicy; readonly problems: readonly [] }
-  | { readonly policy?: undefined; readonly problems: readonly Problem[] };
-
-/** Checks a value that should be a policy, as a file has it. */
-export function checkPolicy(value: unknown): CheckedPolicy {
-  if (!isRecord(value)) return { problems: [{ path: [], text: "it is not a mapping" }] };
-  const file = PolicyFile.safeParse(value);
-  const problems = [
-    ...(file.success ? [] : problemsOf(file.error.issues, value)),
-    ...problemsOfApprovals(value["approvals"]),
-    ...problemsOfNames(value["passEnv"], ["passEnv"]),
-    ...brokenTexts(value),
-  ];
-  if (!file.success || problems.length > 0) return { problems };
-  return { policy: file.data, problems: [] };
-}
-
-/** By hand: the schema library passes over the name of the prototype. */
-function problemsOfApprovals(approvals: unknown): Problem[] {
-  if (!isRecord(approvals)) return [];
-  return Object.keys(approvals).flatMap((name) => {
-    const named = Capability.safeParse(name);
-    return named.success ? [] : problemsOf(named.error.issues, name, { prefix: ["approvals", name] });
-  });
-}
-
-function problemsOfNames(names: unknown, path: Path): Problem[] {
-  const items: readonly unknown[] = Array.isArray(names) ? names : [];
-  return items.flatMap((name, index) => {
-    const text = typeof name === "string" ? faultOfVariable(name) : undefined;
-    return text === undefined ? [] : [{ path: [...path, index], text }];
-  });
-}
 
 /** Why a variable of that name cannot be passed on, in words that quote no value; undefined where it can. */
 export function faultOfVariable(name: string): string | undefined {

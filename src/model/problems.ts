@@ -38,13 +38,16 @@ export function writeProblem({ path, text }: Problem): string {
   return path.length === 0 ? text : `${writePath(path)}: ${text}`;
 }
 
-/** What a schema finds wrong with `root`. `besides` words a field that a mapping may not have, where it is no unknown one. */
+/**
+ * What a schema finds wrong with `root`, of each thing the narrowest. `besides` words a field that a mapping may not
+ * have, where it is no unknown one.
+ */
 export function problemsOf(
   issues: readonly z.core.$ZodIssue[],
   root: unknown,
   { prefix = [], besides }: { prefix?: Path; besides?: (path: Path) => string | undefined } = {},
 ): Problem[] {
-  return issues.flatMap((issue) => {
+  const problems = issues.flatMap((issue): Problem[] => {
     const path = [...prefix, ...issue.path];
     if (issue.code === "unrecognized_keys") {
       const text = besides?.(issue.path) ?? "is not a known field";
@@ -56,6 +59,7 @@ export function problemsOf(
     const isEmpty = found === "" || (Array.isArray(found) && found.length === 0);
     return [{ path, text: isEmpty ? "must not be empty" : `${demandOf(issue)}, not ${shown(found)}` }];
   });
+  return [...new Map(problems.map((problem) => [writePath(problem.path), problem])).values()];
 }
 
 const kindNames: Readonly<Record<string, string>> = {

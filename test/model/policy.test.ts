@@ -5,7 +5,9 @@ import { effectiveCapabilities } from "../../src/model/capability.ts";
 import { builtinCapabilities, defaultDefinition } from "../../src/model/default-definition.ts";
 import type { AgentDefinition, Policy } from "../../src/model/facts.ts";
 import { AgentDefinition as DefinitionSchema, Policy as PolicySchema } from "../../src/model/facts.ts";
-import { completePolicy } from "../../src/model/policy.ts";
+import { checkPolicy } from "../../src/model/policy-file.ts";
+import { completePolicy, faultOfVariable } from "../../src/model/policy.ts";
+import { writeProblem } from "../../src/model/problems.ts";
 
 const hashOf = (value: unknown) => createHash("sha256").update(canonicalJson(value)).digest("hex");
 
@@ -99,5 +101,86 @@ describe("the capabilities of a session", () => {
 
   test("are not confused by names that every object inherits", () => {
     expect(allowed({}, "constructor", "toString")).toEqual(["constructor", "toString"]);
+  });
+});
+
+describe("a policy file", () => {
+  const problemsOf = (value: unknown) => checkPolicy(value).problems.map(writeProblem);
+
+  test("may leave out everything, and may say everything", () => {
+    const whole = {
+      allowedCapabilities: ["read", "exec"],
+      deniedCapabilities: ["write"],
+      allowShell: true,
+      allowMcp: false,
+      passEnv: ["NPM_TOKEN"],
+      maxTurns: 1,
+      maxWallClockMs: 2 ** 31 - 1,
+      maxTokens: 10,
+      approvals: { exec: "ask", mcp__a__b: "deny", read: "allow" },
+    };
+    expect(checkPolicy(whole)).toEqual({ policy: whole, problems: [] });
+    expect(checkPolicy({})).toEqual({ policy: {}, problems: [] });
+    expect(completePolicy({})).toEqual(completePolicy());
+    expect(completePolicy(whole)).toEqual({ ...whole, allowedCapabilities: ["exec", "read"] });
+  });
+
+  test("says with all its problems at once why it is none", () => {
+    const value = JSON.parse(`{
+      "allowedCapabilities": ["raed"], "deniedCapabilities": "exec", "allowShell": "yes", "allowMcp": 1,
+      "passEnv": ["OPENAI_API_KEY", "A=b", "", "A B", 7], "maxTurns": 0, "maxWallClockMs": 2147483648,
+      "maxTokens": 1.5, "approvals": { "exce": "ask", "read": "maybe", "__proto__": "deny" }, "maxTurn": 3
+    }`) as unknown;
+    expect(problemsOf(value).join("\n")).toMatchInlineSnapshot(`
+      "allowedCapabilities[0]: must be one of read, glob, grep, write, edit, delete, exec, or mcp__SERVER__TOOL, not "raed"
+      deniedCapabilities: must be a list, not "exec"
+      allowShell: must be true or false, not "yes"
+      allowMcp: must be true or false, not 1
+      passEnv[4]: must be text, not 7
+      maxTurns: must be at least 1, not 0
+      maxWallClockMs: must be at most 2147483647, not 2147483648
+      maxTokens: must be a whole number, not 1.5
+      approvals.read: must be allow, ask or deny, not "maybe"
+      maxTurn: is not a known field
+      approvals.exce: must be one of read, glob, grep, write, edit, delete, exec, or mcp__SERVER__TOOL, not "exce"
+      approvals.__proto__: must be one of read, glob, grep, write, edit, delete, exec, or mcp__SERVER__TOOL, not "__proto__"
+      passEnv[0]: OPENAI_API_KEY is a model provider's key, which no command ever sees
+      passEnv[1]: "A" is named without a value
+      passEnv[2]: names no variable
+      passEnv[3]: no variable is called "A B""
+    `);
+    expect(problemsOf([])).toEqual(["it is not a mapping"]);
+  });
+
+  test("and a flag never repeat the value of a variable, which may be a secret", () => {
+    expect(faultOfVariable("NPM_TOKEN=npm_s3cret")).toBe('"NPM_TOKEN" is named without a value');
+    expect(problemsOf({ passEnv: ["NPM_TOKEN=npm_s3cret"] }).join()).not.toContain("s3cret");
+  });
+
+  test("passes on no provider's key, whatever its case", () => {
+    for (const name of [
+      "ANTHROPIC_API_KEY",
+      "openai_api_key",
+      "GEMINI_API_KEY",
+      "GOOGLE_API_KEY",
+      "OPENAI_COMPATIBLE_API_KEY",
+    ])
+      expect(faultOfVariable(name)).toContain("provider's key");
+    for (const name of ["NPM_TOKEN", "GITHUB_TOKEN", "ANTHROPIC_BASE_URL", "npm_config_//r/:_authToken"])
+      expect(faultOfVariable(name)).toBeUndefined();
+  });
+
+  test("means one policy, in whatever order and how often its sets name something", () => {
+    const one = completePolicy({
+      deniedCapabilities: ["write", "exec"],
+      allowedCapabilities: ["read"],
+      passEnv: ["B", "A"],
+    });
+    const other = completePolicy({
+      passEnv: ["A", "B", "A"],
+      allowedCapabilities: ["read", "read"],
+      deniedCapabilities: ["exec", "write"],
+    });
+    expect(hashOf(other)).toBe(hashOf(one));
   });
 });

@@ -169,7 +169,10 @@ function isPattern(text: string): boolean {
   }
 }
 
-/** A schema that refers to itself for the very same value would never be done. */
+/** So many schemas may one lead to for the very same value. */
+const inPlaceMax = 500;
+
+/** A schema that refers to itself for the very same value would never be done, and one that leads on and on hardly. */
 function endlessReferences({ root, schemas, references }: Walk): Problem[] {
   const targets = new Map<object, { to: unknown; path: Path }>();
   for (const { from, to, path } of references) targets.set(from, { to: resolveReference(root, to), path });
@@ -177,7 +180,7 @@ function endlessReferences({ root, schemas, references }: Walk): Problem[] {
   const open = new Set<unknown>();
   const visit = (schema: unknown): Path | undefined => {
     if (!isRecord(schema) || done.has(schema)) return undefined;
-    if (open.has(schema)) return schemas.get(schema) ?? [];
+    if (open.has(schema) || open.size > inPlaceMax) return schemas.get(schema) ?? [];
     open.add(schema);
     let found: Path | undefined;
     for (const next of [targets.get(schema)?.to, ...inPlaceOf(schema)]) found ??= visit(next);
@@ -187,7 +190,7 @@ function endlessReferences({ root, schemas, references }: Walk): Problem[] {
   };
   for (const schema of schemas.keys()) {
     const found = visit(schema);
-    if (found !== undefined) return [{ path: found, text: "refers to itself without an end" }];
+    if (found !== undefined) return [{ path: found, text: "refers to itself, or on and on, without an end" }];
   }
   return [];
 }
