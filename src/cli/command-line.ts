@@ -6,6 +6,7 @@ import type { Reading } from "./declare.ts";
 import { addGlobalFlags, declareCommand, kindOf, ParserStop } from "./declare.ts";
 import { declareAgent } from "./declare-agent.ts";
 import { declareDemo } from "./declare-demo.ts";
+import { declareQueue, declareSend } from "./declare-queue.ts";
 import { declareResume, declareRun } from "./declare-runs.ts";
 import { declareSession, declareStore } from "./declare-sessions.ts";
 import { documentOf } from "./document.ts";
@@ -51,14 +52,8 @@ function declareProgram(reading: Reading): Command {
   program.optionsGroup("Options:").version(reading.outside.version, "-V, --version", "show the version");
   addGlobalFlags(program);
   program.commandsGroup("Commands:");
-  for (const declare of [
-    declareRun,
-    declareResume,
-    declareSession,
-    declareAgent,
-    declareStore,
-    declareDemo,
-  ]) {
+  const talking = [declareRun, declareResume, declareSend, declareQueue];
+  for (const declare of [...talking, declareSession, declareAgent, declareStore, declareDemo]) {
     program.addCommand(declare(reading));
   }
   return program;

@@ -85,17 +85,17 @@ async function writeForPeople(call: Pick<Call<LightOutside>, "outside">, failure
   screen.line(["bad", "holdfast: "], first);
   for (const line of more.flatMap((one) => itemLines(screen, one))) screen.line(line);
   for (const candidate of candidates) screen.line(`  ${candidate}`);
-  for (const line of hintLines(screen, hint ?? "")) screen.line(["dim", `  ${line}`]);
+  for (const line of hintLines(screen.columns - 2, hint ?? "")) screen.line(["dim", `  ${line}`]);
   await screen.flushed();
 }
 
 /** Sentences are broken between words; a command stays in one line, to be copied. The message does too, to be found. */
-function hintLines(screen: Screen, hint: string): string[] {
-  const columns = screen.columns - 2;
+export function hintLines(columns: number, hint: string): string[] {
   return hint
     .split("\n")
     .flatMap((line) => {
-      const [, before = "", command = "", after = ""] = /^(.*?)(holdfast .*?)?( — .*)?$/.exec(line) ?? [];
+      const [, before = "", command = "", after = ""] =
+        /^(.*?)(holdfast (?:\\'|'[^']*'|[^'])*?)?( — .*)?$/.exec(line) ?? [];
       if (command === "") return wrapText(line, columns);
       if (widthOf(line) <= columns) return [line];
       return [...wrapText(before.trimEnd(), columns), `  ${command}`, ...wrapText(after.trim(), columns)];
@@ -119,9 +119,10 @@ function errorLine(failure: Failure): string {
  * Commands in hints are to work as they stand, so they take the global flags of this call along. What stands between
  * quotes is somebody's own text.
  */
-function withProgram(hint: string, program: string): string {
-  const commandOrQuoted = /(?<=[ =])'[^']*'(?:\\''[^']*')*|\bholdfast (?=(?:agent|run|resume|session|store|demo)\b)/g;
-  return hint.replaceAll(commandOrQuoted, (found) => (found.startsWith("'") ? found : `${program} `));
+export function withProgram(hint: string, program: string): string {
+  const quotedOrCommand =
+    /(?<=[ =])'[^']*'(?:\\''[^']*')*|\bholdfast (?=(?:agent|run|resume|send|queue|session|store|demo)\b)/g;
+  return hint.replaceAll(quotedOrCommand, (found) => (found.startsWith("'") ? found : `${program} `));
 }
 
 function messageOf(error: unknown): string {

@@ -59,7 +59,8 @@ export interface DocumentOptions {
   readonly inexact?: string;
 }
 
-const depthMax = 256;
+/** So deep may a document be nested. */
+export const nestingMax = 256;
 const aliasesMax = 100;
 
 /** Where the parser's own words speak of its options. */
@@ -112,7 +113,7 @@ function parse(text: string, { yaml, what }: DocumentOptions, lines: LineCounter
   const faults = [...document.errors, ...document.warnings];
   if (faults.length === 0) return document;
   if (faults.some((fault) => fault.code === "RESOURCE_EXHAUSTION")) {
-    throw refusal(what, [`it is nested deeper than ${depthMax} levels`]);
+    throw refusal(what, [`it is nested deeper than ${nestingMax} levels`]);
   }
   const described = faults.map(({ pos, code, message }) => {
     const { line, col } = lines.linePos(pos[0]);
@@ -140,8 +141,8 @@ interface Place {
 function plainValue(value: unknown, place: Place): unknown {
   const { path, problems } = place;
   const at = (key: string | number): Place => ({ ...place, path: [...path, key] });
-  if (path.length > depthMax) {
-    problems.push({ path: path.slice(0, 4), text: `is nested deeper than ${depthMax} levels` });
+  if (path.length > nestingMax) {
+    problems.push({ path: path.slice(0, 4), text: `is nested deeper than ${nestingMax} levels` });
     return null;
   }
   if (typeof value === "bigint" || typeof value === "number") return plainNumber(value, place);

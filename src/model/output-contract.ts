@@ -1,4 +1,5 @@
 import { canonicalJson } from "./canonical-json.ts";
+import { nestingMax } from "./document.ts";
 import type { AgentDefinition } from "./facts.ts";
 import { problemsOfValue } from "./json-schema/check.ts";
 import type { Problem } from "./problems.ts";
@@ -9,7 +10,6 @@ import { isRecord } from "./values.ts";
 
 type Output = AgentDefinition["spec"]["output"];
 
-const nestingMax = 256;
 /** Names of members are the model's own, of any length. */
 const problemLengthMax = 300;
 

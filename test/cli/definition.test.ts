@@ -1,8 +1,7 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { runHint } from "./hints.ts";
-import { documentIn, linesOf, Place, sessionIn } from "./program.ts";
+import { documentIn, linesOf, Place } from "./program.ts";
 import { hasTerminal, shownLines, startInTerminal } from "./terminal.ts";
 
 const place = new Place();
@@ -33,24 +32,6 @@ const bad = file(
     .replace("required: [read, write]", "required: [raed, exec]")
     .replace("maxTurns: 40", "maxTurns: 0"),
 );
-const failing = { error: { status: 401, message: "no" } };
-
-/** A suspended session; resolves to its id. */
-async function suspended(...flags: string[]): Promise<string> {
-  const model = place.cassette(failing, { text: "Done." }, { text: "Done again." });
-  const ended = await place.call(["run", "--task", "Do it", "--model", model, ...flags]);
-  expect(ended.code).toBe(10);
-  return sessionIn(ended.stdout);
-}
-
-function filesOf(session: string): string[] {
-  const folder = join(place.state, "sessions", session);
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((one) => one.isFile() && one.name !== "lease")
-    .map((one) => `${one.name} ${readFileSync(join(one.parentPath, one.name), "latin1")}`)
-    .toSorted();
-}
-
 describe("agent validate", () => {
   test("answers with the definition as it would be locked, and its hash", async () => {
     const { code, stdout, stderr } = await place.call(["agent", "validate", good, "--json"]);
@@ -97,7 +78,11 @@ describe("agent validate", () => {
     "is two documents": [`${definition()}---\n${definition()}`, /line 13, column 1: a second document/],
     "is nested without an end": [`spec: ${"[".repeat(50_000)}`, /nested deeper than 256/],
     "is a bomb of aliases": [
-      `a: &a [1,2,3,4,5,6,7,8,9]\n${[..."bcdefgh"].map((name, index) => `${name}: &${name} [${Array.from({ length: 9 }, () => `*${"abcdefgh"[index]}`).join(",")}]\n`).join("")}`,
+      Array.from({ length: 9 }, (_, level) => {
+        const items =
+          level === 0 ? "1,2,3,4,5,6,7,8,9" : Array.from({ length: 9 }, () => `*a${level - 1}`).join();
+        return `a${level}: &a${level} [${items}]\n`;
+      }).join(""),
       /Excessive alias count/,
     ],
     "is no mapping": ["- a\n", /it is not a mapping/],
@@ -317,109 +302,3 @@ describe("run --spec --policy", () => {
     expect((await place.call([...words, right])).code).toBe(0);
   });
 });
-
-describe("resume", () => {
-  test("refuses another policy with the difference, and its hint accepts it as it stands", async () => {
-    const policy = file("it's a policy.json", JSON.stringify({ maxTurns: 3 }));
-    const session = await suspended("--allow-shell");
-    const before = filesOf(session);
-    const flags = ["--policy", policy, "--pass-env", "PATH"];
-    const drifted = await place.call(["resume", session, ...flags, "--json"]);
-    const { error } = documentIn(drifted.stdout);
-    expect([drifted.code, error?.code]).toEqual([6, "policy_drift"]);
-    expect(error?.message.split("\n").slice(1)).toEqual([
-      "  allowShell: true is recorded, false was given",
-      '  passEnv: [] is recorded, ["PATH"] was given',
-      "  maxTurns: nothing is recorded, 3 was given",
-    ]);
-    expect(filesOf(session)).toEqual(before);
-    const [accept = "", without = ""] = error?.hint?.split("\n") ?? [];
-    expect(accept).toMatch(
-      /^Accept the one that was given with: holdfast resume \S+ --accept-policy --policy '/,
-    );
-    expect(without).toContain(`holdfast resume ${session}`);
-    const accepted = await runAsShell(accept.slice(accept.indexOf("holdfast ")));
-    expect(accepted.code).toBe(0);
-    expect(linesOf(accepted.stdout).map((line) => line.type)).toContain("policy.accepted");
-    // Nothing differs any more, so nothing is recorded again.
-    const again = await place.call(["resume", session, "--task", "More", ...flags, "--accept-policy"]);
-    expect(again.code).toBe(0);
-    expect(linesOf(again.stdout).map((line) => line.type)).not.toContain("policy.accepted");
-  });
-
-  test("offers to accept with every flag that was given, a task of many words too", async () => {
-    const session = await place.completed();
-    const task = "Don't run 'holdfast resume ses_x'; say \"$HOME\"";
-    const drifted = await place.call([
-      "--state-dir",
-      place.state,
-      "resume",
-      session.slice(0, 20),
-      "--task",
-      task,
-      "--allow-mcp",
-    ]);
-    expect(drifted.code).toBe(6);
-    const accept = drifted.stderr.split("\n").find((line) => line.includes("--accept-policy")) ?? "";
-    const command = accept.slice(accept.indexOf("holdfast "));
-    expect(command).toContain(
-      `holdfast --state-dir ${place.state} resume ${session.slice(0, 20)} --accept-policy --task `,
-    );
-    const { stdout } = await runAsShell(
-      `set -- ${command.slice("holdfast ".length)}; printf '%s\\n' "$@"`,
-      "",
-    );
-    expect(stdout.split("\n")).toContain(task);
-  });
-
-  test("refuses another definition with the difference, whatever is accepted, and its hint goes on without it", async () => {
-    const session = await suspended("--spec", good);
-    const before = filesOf(session);
-    const other = file("other.yaml", definition().replace("maxTurns: 40", "maxTurns: 41"));
-    for (const more of [[], ["--accept-policy", "--allow-shell"]]) {
-      const drifted = await place.call(["resume", session, "--spec", other, "--json", ...more]);
-      const { error } = documentIn(drifted.stdout);
-      expect([drifted.code, error?.code]).toEqual([6, "definition_drift"]);
-      expect(error?.message).toContain("\n  spec.execution.maxTurns: 40 is recorded, 41 was given");
-      expect(filesOf(session)).toEqual(before);
-      if (more.length > 0) expect((await runHint(place, error?.hint ?? "")).code).toBe(0);
-    }
-    expect((await place.call(["--resume", session, "--task", "More", "--spec", good])).code).toBe(0);
-  });
-
-  test("accepts nothing where no policy is given, and where there is no session yet", async () => {
-    const session = await suspended();
-    const before = filesOf(session);
-    const nothing = await place.call(["resume", session, "--accept-policy", "--json"]);
-    expect([nothing.code, documentIn(nothing.stdout).error?.code]).toEqual([2, "usage"]);
-    expect(documentIn(nothing.stdout).error?.hint).toMatch(/--policy FILE, --allow-shell/);
-    expect(filesOf(session)).toEqual(before);
-    const early = await place.call(["run", "--task", "x", "--accept-policy", "--allow-shell", "--json"]);
-    expect([early.code, documentIn(early.stdout).error?.code]).toEqual([2, "usage"]);
-    const short = await place.call(["--resume", session, "--accept-policy", "--allow-shell"]);
-    expect(short.code).toBe(0);
-  });
-
-  test("refuses to accept a policy that denies what the agent requires", async () => {
-    const session = await suspended("--spec", good);
-    const before = filesOf(session);
-    const policy = file("no-read.json", JSON.stringify({ allowedCapabilities: ["write"] }));
-    const ended = await place.call(["resume", session, "--policy", policy, "--accept-policy", "--json"]);
-    expect([ended.code, documentIn(ended.stdout).error?.code]).toEqual([2, "usage"]);
-    expect(documentIn(ended.stdout).error?.message).toContain(
-      "read: name it in the policy's allowedCapabilities",
-    );
-    expect(filesOf(session)).toEqual(before);
-  });
-});
-
-/** Runs a command line as a shell does, with the program under its name. */
-async function runAsShell(line: string, prelude = 'holdfast() { node "$HOLDFAST_PROGRAM" "$@"; }; ') {
-  const { spawnSync } = await import("node:child_process");
-  const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", prelude + line], {
-    cwd: place.workspace,
-    env: place.env({ HOLDFAST_PROGRAM: place.program }),
-    encoding: "utf8",
-  });
-  return { code: status, stdout, stderr };
-}

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import type { Ended, Place } from "./program.ts";
 
 /** The commands that messages offer, run as they stand. */
@@ -6,7 +7,9 @@ import type { Ended, Place } from "./program.ts";
 export function commandsIn(text: string): string[] {
   const joined = text.replaceAll(/\\\n\s*/g, "");
   return [
-    ...joined.matchAll(/holdfast (?:--\S+ (?:'[^']*'|\S+) )*(?:agent|run|resume|session|store)\b[^\n]*/g),
+    ...joined.matchAll(
+      /holdfast (?:--\S+ (?:'[^']*'|\S+) )*(?:agent|run|resume|send|queue|session|store)\b[^\n]*/g,
+    ),
   ].map(([line]) => line.replace(/\s+$/, ""));
 }
 
@@ -16,4 +19,15 @@ export async function runHint(place: Place, hint: string, more: readonly string[
   // What follows a command in a sentence is set off by a dash.
   const words = command.split(" — ")[0]?.match(/'[^']*'|"[^"]*"|\S+/g) ?? [];
   return await place.call([...words.slice(1).map((word) => word.replaceAll(/['"]/g, "")), ...more]);
+}
+
+/** Runs a command line as a shell does, with the program under its name. */
+export function runAsShell(place: Place, line: string): Ended {
+  const program = 'holdfast() { node "$HOLDFAST_PROGRAM" "$@"; }';
+  const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", `${program}; ${line}`], {
+    cwd: place.workspace,
+    env: place.env({ HOLDFAST_PROGRAM: place.program }),
+    encoding: "utf8",
+  });
+  return { code: status, stdout, stderr };
 }

@@ -7,6 +7,7 @@ import { readDocument } from "../../src/model/document.ts";
 import type { AgentDefinition } from "../../src/model/facts.ts";
 import { AgentDefinition as DefinitionSchema } from "../../src/model/facts.ts";
 import { writePath } from "../../src/model/problems.ts";
+import type { Json } from "../../src/model/values.ts";
 import { anyText } from "./any-text.ts";
 
 const yaml = { LineCounter, parseDocument };
@@ -261,11 +262,11 @@ const definitions: fc.Arbitrary<AgentDefinition> = fc
       { requiredKeys: ["maxTurns", "maxPureRetries"] },
     ),
     fc.oneof(
-      fc.constant({ format: "text" as const }),
+      fc.constant<{ format: "text" }>({ format: "text" }),
       fc.record({ format: fc.constant("json" as const), requiredFields: list }),
       fc.record({
         format: fc.constant("json" as const),
-        schema: fc.constant({ type: "object", required: ["a"] }),
+        schema: fc.constant<Json>({ type: "object", required: ["a"] }),
       }),
     ),
   )

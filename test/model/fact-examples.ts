@@ -209,6 +209,7 @@ export const examples: { readonly [K in FactKind]: Required<FactOf<K>> } = {
     status: "failed",
     reason: "output_invalid",
     message: "the answer is not JSON",
+    by: "me",
     text: "Done.",
     usage: { input: 1 },
     turns: 2,

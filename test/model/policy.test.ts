@@ -5,6 +5,7 @@ import { effectiveCapabilities } from "../../src/model/capability.ts";
 import { builtinCapabilities, defaultDefinition } from "../../src/model/default-definition.ts";
 import type { AgentDefinition, Policy } from "../../src/model/facts.ts";
 import { AgentDefinition as DefinitionSchema, Policy as PolicySchema } from "../../src/model/facts.ts";
+import type { GivenPolicy } from "../../src/model/policy.ts";
 import { checkPolicy } from "../../src/model/policy-file.ts";
 import { completePolicy, faultOfVariable } from "../../src/model/policy.ts";
 import { writeProblem } from "../../src/model/problems.ts";
@@ -108,7 +109,7 @@ describe("a policy file", () => {
   const problemsOf = (value: unknown) => checkPolicy(value).problems.map(writeProblem);
 
   test("may leave out everything, and may say everything", () => {
-    const whole = {
+    const whole: GivenPolicy = {
       allowedCapabilities: ["read", "exec"],
       deniedCapabilities: ["write"],
       allowShell: true,

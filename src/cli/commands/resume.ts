@@ -1,5 +1,5 @@
 import { findRun, readDefinition, readSession, resume as resumeSession } from "../../engine/index.ts";
-import type { EngineContext } from "../../engine/index.ts";
+import type { EngineContext, ResumeRequest } from "../../engine/index.ts";
 import { HoldfastError, isHoldfastError } from "../../model/errors.ts";
 import type { OperationView } from "../../model/views.ts";
 import type { Call } from "../call.ts";
@@ -21,45 +21,65 @@ export interface ResumeFlags extends TaskFlags, PolicyArguments {
 
 /** `holdfast resume`: goes on with a session, from what is on disk. */
 export async function resume(call: Call, selector: string, flags: ResumeFlags): Promise<number> {
-  const task = await readTask(call.outside, flags);
   const context = engineOf(call);
-  const { spec } = flags;
-  const policy = await policyOf(call, context, flags);
-  const request = {
-    selector,
-    ...(spec !== undefined && {
-      definition: await readDefinition(context, await definitionFileOf(call, spec)),
-    }),
-    acceptPolicy: flags.acceptPolicy === true,
-    acceptRollback: flags.acceptRollback === true,
-    ...(task !== undefined && { task }),
-    ...(policy !== undefined && { policy }),
-  };
+  const request = await resumeRequestOf(call, context, { selector, flags });
+  const { task } = request;
   return await doWork(call, context, {
     session: selector,
     earlier: call.form === "text" ? await earlierOperations(context, selector) : [],
     ...(task !== undefined && { task }),
-    start: ({ observer, signal }) =>
-      orAccept(call, { selector, flags }, () => resumeSession(context, { ...request, signal }, observer)),
+    start: async ({ observer, signal }) => {
+      try {
+        return await resumeSession(context, { ...request, signal }, observer);
+      } catch (error) {
+        if (!isHoldfastError(error, "policy_drift")) throw error;
+        const hint = hintOfAcceptance(call, { selector, flags }, error.details.hint);
+        throw new HoldfastError(error.code, error.message, { ...error.details, hint });
+      }
+    },
   });
 }
 
-/** A policy that differs can be accepted: by this very command, with one flag more. */
-async function orAccept<T>(
+/** A session that goes on, as the command line has it. */
+export interface ResumeWords {
+  readonly selector: string;
+  readonly flags: ResumeFlags;
+}
+
+/** What the flags ask for. */
+export async function resumeRequestOf(
   call: Call,
-  { selector, flags }: { readonly selector: string; readonly flags: ResumeFlags },
-  work: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!isHoldfastError(error, "policy_drift")) throw error;
-    const { task, taskFile, stdin, spec, policy, allowShell, allowMcp, passEnv, acceptRollback } = flags;
-    const given = { task, taskFile, stdin, spec, policy, allowShell, allowMcp, passEnv, acceptRollback };
-    const command = againWith(call, ["resume", selector, "--accept-policy"], given);
-    const hint = [`Accept the one that was given with: ${command}`, error.details.hint ?? ""].join("\n");
-    throw new HoldfastError(error.code, error.message, { ...error.details, hint });
-  }
+  context: EngineContext,
+  { selector, flags }: ResumeWords,
+): Promise<ResumeRequest> {
+  const { spec } = flags;
+  const task = await readTask(call.outside, flags);
+  const policy = await policyOf(call, context, flags);
+  return {
+    selector,
+    acceptPolicy: flags.acceptPolicy === true,
+    acceptRollback: flags.acceptRollback === true,
+    ...(task !== undefined && { task }),
+    ...(spec !== undefined && {
+      definition: await readDefinition(context, await definitionFileOf(call, spec)),
+    }),
+    ...(policy !== undefined && { policy }),
+  };
+}
+
+/** How a policy that differs is accepted: by the very command, with one flag more. `hint`: what else can be done. */
+export function hintOfAcceptance(call: Call, words: ResumeWords, hint = ""): string {
+  return [`Accept the one that was given with: ${acceptingCommand(call, words)}`, hint].join("\n");
+}
+
+/** The command that accepts the policy which its flags give. */
+export function acceptingCommand(call: Call, { selector, flags }: ResumeWords): string {
+  const { task, taskFile, stdin, spec, policy, allowShell, allowMcp, passEnv, acceptRollback } = flags;
+  const given = { taskFile, stdin, spec, policy, allowShell, allowMcp, passEnv, acceptRollback };
+  const words = ["resume", selector, "--accept-policy"];
+  // A command in a hint is one line.
+  if (task?.includes("\n") === true) return `${againWith(call, words, given)} — and the task again.`;
+  return againWith(call, words, { task, ...given });
 }
 
 /** What people are shown of operations that this process did not ask for. What is wrong with the session, `resume` says. */

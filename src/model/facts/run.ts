@@ -64,6 +64,8 @@ export const RunEnded = z.object({
   reason: z.optional(z.string()),
   /** The same for people, where `text` is the answer and does not say it. */
   message: z.optional(z.string()),
+  /** Who canceled or abandoned it: a person's name. */
+  by: z.optional(z.string()),
   /** The final answer, at most 32 KiB of it; whole in the final message. */
   text: z.optional(z.string()),
   /** Tokens of all its model calls, over all attempts. */
