@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { runAsShell, runHint } from "./hints.ts";
+import { runHint, runInShell } from "./hints.ts";
 import { documentIn, linesOf, Place, sessionIn } from "./program.ts";
 
 const place = new Place();
@@ -61,7 +61,7 @@ describe("a resume", () => {
       /^Accept the one that was given with: holdfast resume \S+ --accept-policy --policy '/,
     );
     expect(without).toContain(`holdfast resume ${session}`);
-    const accepted = runAsShell(place, accept.slice(accept.indexOf("holdfast ")));
+    const accepted = await runInShell(place, accept.slice(accept.indexOf("holdfast ")));
     expect(accepted.code).toBe(0);
     expect(linesOf(accepted.stdout).map((line) => line.type)).toContain("policy.accepted");
     // Nothing differs any more, so nothing is recorded again.
@@ -88,7 +88,10 @@ describe("a resume", () => {
     expect(command).toContain(
       `holdfast --state-dir ${place.state} resume ${session.slice(0, 20)} --accept-policy --task `,
     );
-    const { stdout } = runAsShell(place, `set -- ${command.slice("holdfast ".length)}; printf '%s\\n' "$@"`);
+    const { stdout } = await runInShell(
+      place,
+      `set -- ${command.slice("holdfast ".length)}; printf '%s\\n' "$@"`,
+    );
     expect(stdout.split("\n")).toContain(task);
   });
 
@@ -155,6 +158,6 @@ describe("a resume", () => {
     const another = await explain("--spec", other);
     expect([another.code, another.data.blockers]).toEqual([6, ["definition_drift"]]);
     expect(filesOf(session)).toEqual(before);
-    expect(runAsShell(place, accepting).code).toBe(0);
+    expect((await runInShell(place, accepting)).code).toBe(0);
   });
 });

@@ -4,6 +4,8 @@ import { HoldfastError, isHoldfastError } from "../../model/errors.ts";
 import type { OperationView } from "../../model/views.ts";
 import type { Call } from "../call.ts";
 import { engineOf } from "../call.ts";
+import type { ControlFlags } from "../control.ts";
+import { controlOf } from "../control.ts";
 import type { TaskFlags } from "../task-source.ts";
 import { readTask } from "../task-source.ts";
 import { doWork } from "../work.ts";
@@ -13,7 +15,7 @@ import type { PolicyArguments } from "./policy.ts";
 import { policyOf } from "./policy.ts";
 
 /** The flags of `resume`. */
-export interface ResumeFlags extends TaskFlags, PolicyArguments {
+export interface ResumeFlags extends TaskFlags, PolicyArguments, ControlFlags {
   readonly spec?: string;
   readonly acceptPolicy?: boolean;
   readonly acceptRollback?: boolean;
@@ -21,6 +23,7 @@ export interface ResumeFlags extends TaskFlags, PolicyArguments {
 
 /** `holdfast resume`: goes on with a session, from what is on disk. */
 export async function resume(call: Call, selector: string, flags: ResumeFlags): Promise<number> {
+  const control = controlOf(call, flags);
   const context = engineOf(call);
   const request = await resumeRequestOf(call, context, { selector, flags });
   const { task } = request;
@@ -28,9 +31,10 @@ export async function resume(call: Call, selector: string, flags: ResumeFlags): 
     session: selector,
     earlier: call.form === "text" ? await earlierOperations(context, selector) : [],
     ...(task !== undefined && { task }),
-    start: async ({ observer, signal }) => {
+    control,
+    start: async (parts) => {
       try {
-        return await resumeSession(context, { ...request, signal }, observer);
+        return await resumeSession(context, { ...request, ...parts.control }, parts.observer);
       } catch (error) {
         if (!isHoldfastError(error, "policy_drift")) throw error;
         const hint = hintOfAcceptance(call, { selector, flags }, error.details.hint);
@@ -74,8 +78,10 @@ export function hintOfAcceptance(call: Call, words: ResumeWords, hint = ""): str
 
 /** The command that accepts the policy which its flags give. */
 export function acceptingCommand(call: Call, { selector, flags }: ResumeWords): string {
-  const { task, taskFile, stdin, spec, policy, allowShell, allowMcp, passEnv, acceptRollback } = flags;
-  const given = { taskFile, stdin, spec, policy, allowShell, allowMcp, passEnv, acceptRollback };
+  const { task, taskFile, stdin, spec, policy, allowShell, allowMcp, passEnv, ...others } = flags;
+  const { acceptRollback, approvals, cancelGrace } = others;
+  const more = { acceptRollback, approvals, cancelGrace };
+  const given = { taskFile, stdin, spec, policy, allowShell, allowMcp, passEnv, ...more };
   const words = ["resume", selector, "--accept-policy"];
   // A command in a hint is one line.
   if (task?.includes("\n") === true) return `${againWith(call, words, given)} — and the task again.`;
