@@ -2,7 +2,7 @@ import type { DefinitionView } from "../../engine/index.ts";
 import { validateAgent } from "../../engine/index.ts";
 import type { AgentDefinition } from "../../model/facts.ts";
 import type { Call } from "../call.ts";
-import { engineOf, screenOf, shellWord } from "../call.ts";
+import { engineOf, screenOf } from "../call.ts";
 import type { Screen, Span } from "../screen.ts";
 import { oneLine } from "../text/clean.ts";
 import { formatCount, formatDuration } from "../text/units.ts";
@@ -16,7 +16,6 @@ export async function agentValidate(call: Call, name: string): Promise<number> {
   return await answer(call, view, () => {
     const screen = screenOf(call);
     writeDefinition(screen, view);
-    screen.line(["dim", "  next        "], `${call.program} run --spec ${shellWord(name)} --task "…"`);
     return screen;
   });
 }
