@@ -137,6 +137,7 @@ const kindNames: Readonly<Record<string, string>> = {
   string: "text",
   int: "a whole number",
   number: "a number",
+  boolean: "true or false",
   array: "a list",
   object: "a mapping",
 };
