@@ -5,6 +5,7 @@ import { shellWord } from "./call.ts";
 import type { Reading } from "./declare.ts";
 import { addGlobalFlags, declareCommand, kindOf, ParserStop } from "./declare.ts";
 import { declareDemo } from "./declare-demo.ts";
+import { declareQueue, declareSend } from "./declare-queue.ts";
 import { declareResume, declareRun } from "./declare-runs.ts";
 import { declareSession, declareStore } from "./declare-sessions.ts";
 import { documentOf } from "./document.ts";
@@ -50,7 +51,8 @@ function declareProgram(reading: Reading): Command {
   program.optionsGroup("Options:").version(reading.outside.version, "-V, --version", "show the version");
   addGlobalFlags(program);
   program.commandsGroup("Commands:");
-  for (const declare of [declareRun, declareResume, declareSession, declareStore, declareDemo]) {
+  const talking = [declareRun, declareResume, declareSend, declareQueue];
+  for (const declare of [...talking, declareSession, declareStore, declareDemo]) {
     program.addCommand(declare(reading));
   }
   return program;

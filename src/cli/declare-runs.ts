@@ -53,11 +53,14 @@ export function declareResume(reading: Reading): Command {
     examples: [
       [`resume ${ses}`, "go on where it stopped"],
       [`resume ${ses.slice(0, 14)} --task "Now update the docs"`, "a next task; part of an id is enough"],
+      [`resume ${ses} --explain`, "only say whether it would go on, and how"],
     ],
   });
   command.argument("[session]", "its id, or a part that is unambiguous");
   addTaskFlags(command);
-  addPolicyFlags(command).option("--accept-rollback", "go on although the log is older than was known");
+  addPolicyFlags(command)
+    .option("--accept-rollback", "go on although the log is older than was known")
+    .option("--explain", "say what a resume would find and do first; start nothing");
   addGlobalFlags(command);
   return perform(reading, command, async (call, session?: string) => {
     if (session === undefined) {
@@ -65,8 +68,11 @@ export function declareResume(reading: Reading): Command {
         hint: `See which can with: ${call.program} session list --resumable`,
       });
     }
-    const { resume } = await import("./commands/resume.ts");
-    return await resume(call, session, command.opts<ResumeFlags>());
+    const { explain, ...flags } = command.opts<ResumeFlags & { explain?: boolean }>();
+    if (explain === true) {
+      return await (await import("./commands/resume-explain.ts")).resumeExplain(call, session, flags);
+    }
+    return await (await import("./commands/resume.ts")).resume(call, session, flags);
   });
 }
 

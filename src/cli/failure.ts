@@ -83,13 +83,12 @@ async function writeForPeople(call: Pick<Call<LightOutside>, "outside">, failure
   const { message, hint, candidates = [] } = failure;
   screen.line(["bad", "holdfast: "], message);
   for (const candidate of candidates) screen.line(`  ${candidate}`);
-  for (const line of hintLines(screen, hint ?? "")) screen.line(["dim", `  ${line}`]);
+  for (const line of hintLines(screen.columns - 2, hint ?? "")) screen.line(["dim", `  ${line}`]);
   await screen.flushed();
 }
 
 /** Sentences are broken between words; a command stays in one line, to be copied. The message does too, to be found. */
-function hintLines(screen: Screen, hint: string): string[] {
-  const columns = screen.columns - 2;
+export function hintLines(columns: number, hint: string): string[] {
   return hint
     .split("\n")
     .flatMap((line) => {
@@ -106,8 +105,11 @@ function errorLine(failure: Failure): string {
 }
 
 /** Commands in hints are to work as they stand, so they take the global flags of this call along. */
-function withProgram(hint: string, program: string): string {
-  return hint.replaceAll(/\bholdfast (?=(?:run|resume|session|store|demo)\b)/g, () => `${program} `);
+export function withProgram(hint: string, program: string): string {
+  return hint.replaceAll(
+    /\bholdfast (?=(?:run|resume|send|queue|session|store|demo)\b)/g,
+    () => `${program} `,
+  );
 }
 
 function messageOf(error: unknown): string {

@@ -3,10 +3,12 @@ import { isDiskError, isUtf8, utf8Text } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { Outside } from "./outside.ts";
 
-/** Where a task comes from: exactly one of three flags, checked before anything is begun. */
+/** Where a task comes from: exactly one source, checked before anything is begun. */
 
-/** The flags that give a task. */
+/** What gives a task. */
 export interface TaskFlags {
+  /** A word behind the command, where it takes one. */
+  readonly text?: string;
   readonly task?: string;
   readonly taskFile?: string;
   readonly stdin?: boolean;
@@ -17,8 +19,9 @@ const limitText = "a task is at most 16 MiB";
 
 /** The task, or undefined where no flag gives one. Rejects `usage` that names the flag or the file. */
 export async function readTask(outside: Outside, flags: TaskFlags): Promise<string | undefined> {
-  const { task, taskFile, stdin } = flags;
+  const { text, task, taskFile, stdin } = flags;
   const given = [
+    ...(text === undefined ? [] : ["TEXT"]),
     ...(task === undefined ? [] : ["--task"]),
     ...(taskFile === undefined ? [] : ["--task-file"]),
     ...(stdin === true ? ["--stdin"] : []),
@@ -36,17 +39,20 @@ export async function readTask(outside: Outside, flags: TaskFlags): Promise<stri
     return checkText(await readTaskFile(outside, taskFile), `the task file ${taskFile}`);
   if (stdin === true) return checkText(await readStandardInput(outside), "the task on standard input");
   if (task !== undefined) return checkNotEmpty(task, "the task of --task");
+  if (text !== undefined) return checkNotEmpty(text, "the text");
   return undefined;
 }
 
-/** The task; rejects `usage` where there is none. */
-export async function requireTask(outside: Outside, flags: TaskFlags): Promise<string> {
+/** The task; rejects `usage` where there is none. `sources`: what the command takes one from. */
+export async function requireTask(
+  outside: Outside,
+  flags: TaskFlags,
+  sources = "with --task TEXT, --task-file FILE or --stdin",
+): Promise<string> {
   const task = await readTask(outside, flags);
   if (task !== undefined) return task;
   const piped = outside.stdinIsTerminal ? "" : " Standard input is read with --stdin only.";
-  throw new HoldfastError("usage", "there is no task", {
-    hint: `Give one with --task TEXT, --task-file FILE or --stdin.${piped}`,
-  });
+  throw new HoldfastError("usage", "there is no task", { hint: `Give one ${sources}.${piped}` });
 }
 
 function checkText(bytes: Uint8Array, name: string): string {

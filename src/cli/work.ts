@@ -1,10 +1,10 @@
 import type { EngineContext, Observer, WorkReport } from "../engine/index.ts";
-import { findRun, readSession } from "../engine/index.ts";
+import { findRun, readOutlook, readSession } from "../engine/index.ts";
 import type { EndOfWork } from "../model/ending.ts";
 import { codeOfEnding, exitCodeOfEnding } from "../model/ending.ts";
 import type { ErrorCode } from "../model/errors.ts";
 import { errorTable } from "../model/errors.ts";
-import type { OperationView, RunView } from "../model/views.ts";
+import type { OperationView } from "../model/views.ts";
 import type { Call } from "./call.ts";
 import { screenOf } from "./call.ts";
 import { hurry, leave } from "./departure.ts";
@@ -12,9 +12,11 @@ import { documentOf } from "./document.ts";
 import type { Failure } from "./failure.ts";
 import { failureOf, reportFailure, reportStack, wrote } from "./failure.ts";
 import { jsonlProgress } from "./progress/jsonl.ts";
-import type { ProgressOutput } from "./progress/output.ts";
+import type { LeftBehind, ProgressOutput } from "./progress/output.ts";
 import { silentProgress } from "./progress/silent.ts";
 import { TextProgress } from "./progress/text.ts";
+import { oneLine } from "./text/clean.ts";
+import { queueWords, withCommands } from "./text/queue.ts";
 import { Watch } from "./watch.ts";
 
 /** What `run` and `resume` share: work on a session, told in the form that was asked for, with an exit code at the end. */
@@ -116,28 +118,32 @@ async function finish(
   },
 ): Promise<number> {
   const { context, output, watch, report, end } = parts;
-  const run = output.needsRun ? await readRun(context, report) : undefined;
-  output.ended(report, run);
+  const isIdle = report.ending === "idle";
+  const left = output.needsLeft || isIdle ? await readLeft(call, context, report) : undefined;
+  output.ended(report, left);
   await output.flushed();
   const failure = failureOfEnding(call, end, watch);
   if (call.form === "json") {
-    const data = run ?? { session: report.session };
-    const idle = report.ending === "idle" ? { idle: true } : {};
-    const document = documentOf(call.kind, { data: { ...data, ...idle }, error: failure });
+    const { run = { session: report.session }, queue } = left ?? {};
+    const data = { ...run, ...(isIdle && { idle: true }), queue };
+    const document = documentOf(call.kind, { data, error: failure });
     await call.outside.stdout.write(`${JSON.stringify(document)}\n`);
   } else if (failure !== undefined && report.ending === "suspended") {
     return await reportFailure(call, failure);
-  } else if (call.form === "jsonl" && report.ending === "idle") {
-    await wrote(call.outside.stderr.write(`holdfast: nothing to do in session ${report.session}\n`));
+  } else if (call.form === "jsonl" && isIdle) {
+    const words = left && queueWords(left.queue);
+    const more = words === undefined ? "" : `; ${oneLine(words)}`;
+    await wrote(call.outside.stderr.write(`holdfast: nothing to do in session ${report.session}${more}\n`));
   }
   return exitCodeOfEnding(end);
 }
 
-/** The run that the work was about; of idle work, the newest one. */
-async function readRun(context: EngineContext, report: WorkReport): Promise<RunView | undefined> {
+/** The run that the work was about, of idle work the newest one, and the messages that still wait. */
+async function readLeft(call: Call, context: EngineContext, report: WorkReport): Promise<LeftBehind> {
   const read = await readSession(context, report.session);
-  if (report.run === undefined && read.state.runs.size === 0) return undefined;
-  return findRun(read, report.run);
+  const queue = withCommands(await readOutlook(context, read), call.program);
+  const hasNone = report.run === undefined && read.state.runs.size === 0;
+  return { run: hasNone ? undefined : findRun(read, report.run), queue };
 }
 
 function failureOfEnding(call: Call, end: EndOfWork, watch: Watch): Failure | undefined {

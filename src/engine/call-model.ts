@@ -4,8 +4,11 @@ import type { ModelRequested, SystemChanged } from "../model/facts.ts";
 import { systemKey } from "../model/fold.ts";
 import type { Payloads } from "../model/projection.ts";
 import { blobsOfPrompt, projectPrompt } from "../model/projection.ts";
-import type { RunState, Step } from "../model/run.ts";
+import type { Step } from "../model/next-step.ts";
+import type { RunState } from "../model/run.ts";
 import type { BlobRef } from "../model/values.ts";
+import type { LivePiece } from "../store/index.ts";
+import { interruptedMessage } from "./interrupted-answer.ts";
 import { factsOfAnswer } from "./record-answer.ts";
 import { systemText } from "./system-text.ts";
 import type { Crew } from "./worker.ts";
@@ -25,19 +28,23 @@ export async function callModel(
   step: CallStep,
   elapsedMs: () => number,
 ): Promise<void> {
-  const { worker } = crew;
+  const { worker, brakes } = crew;
   const { clock } = worker.context.host;
-  if (step.failed > 0) await clock.sleep(waitMs(crew, step), worker.signal);
+  const signal = AbortSignal.any([worker.signal, brakes.calls]);
+  if (step.failed > 0) await clock.sleep(waitMs(crew, step), signal);
   worker.refuseInterrupted();
+  if (brakes.stop !== undefined) return;
   const { call, requested, changed } = await prepareCall(crew, run, step);
-  await worker.commit([...changed, requested]);
-  const heard = await listen(crew, run.run, call);
-  const { firstTokenMs, durationMs, last } = heard;
+  const { seq } = await worker.commit([...changed, requested]);
+  await worker.held.live.begin(seq);
+  const heard = await listen(crew, run.run, { call, signal });
+  const { firstTokenMs, durationMs, last, pieces } = heard;
   const turn = { run: run.run, turn: step.turn };
   const fail = async (failure: ModelFailure) => {
     const message = crew.agent.redact(failure.message).slice(0, messageLengthMax).toWellFormed();
     const began = firstTokenMs !== undefined;
-    await worker.commit([{ kind: "model.failed", ...turn, ...failure, message, began, durationMs }]);
+    const cut = await interruptedMessage(worker, turn, pieces);
+    await worker.commit([...cut, { kind: "model.failed", ...turn, ...failure, message, began, durationMs }]);
   };
   if (last?.type === "failed") return await fail(last.failure);
   if (last?.type !== "answered") {
@@ -62,35 +69,49 @@ interface Heard {
   readonly firstTokenMs: number | undefined;
   readonly durationMs: number;
   readonly last: ModelEvent | undefined;
+  /** What came of it, as it was shown. */
+  readonly pieces: readonly LivePiece[];
 }
 
-/** Makes the call, showing the answer as it comes; resolves when it has ended. */
-async function listen(crew: Crew, run: string, call: ModelCall): Promise<Heard> {
+/** Makes the call, showing and spooling the answer as it comes; resolves when it has ended. */
+async function listen(
+  crew: Crew,
+  run: string,
+  { call, signal }: { call: ModelCall; signal: AbortSignal },
+): Promise<Heard> {
   const { worker, agent } = crew;
+  const { live } = worker.held;
   const { clock } = worker.context.host;
-  const show = liveAnswer(crew, run);
+  const pieces: LivePiece[] = [];
+  const show = liveAnswer(agent, (piece) => {
+    pieces.push(piece);
+    live.add(piece);
+    worker.observer.live({ type: `live.${piece.part}`, run, text: piece.text });
+  });
   const startedMs = clock.monotonicMs();
   let firstTokenMs: number | undefined;
   let last: ModelEvent | undefined;
-  for await (const event of agent.model.call(call, worker.signal)) {
+  for await (const event of agent.model.call(call, signal)) {
     last = event;
     if (event.type !== "delta") continue;
     firstTokenMs ??= roundMs(clock.monotonicMs() - startedMs);
     show.delta(event);
   }
   show.end();
-  return { firstTokenMs, durationMs: roundMs(clock.monotonicMs() - startedMs), last };
+  const durationMs = roundMs(clock.monotonicMs() - startedMs);
+  await live.settled();
+  return { firstTokenMs, durationMs, last, pieces };
 }
 
-/** Shows an answer while it grows, its secrets masked also where they come in pieces. */
+/** Passes an answer on while it grows, its secrets masked also where they come in pieces. */
 function liveAnswer(
-  { worker, agent }: Crew,
-  run: string,
+  agent: Agent,
+  passOn: (piece: LivePiece) => void,
 ): { delta(event: Extract<ModelEvent, { type: "delta" }>): void; end(): void } {
   let part: "text" | "reasoning" = "text";
   let masker: ReturnType<Agent["maskStream"]> | undefined;
   const emit = (text: string) => {
-    if (text !== "") worker.observer.live({ type: `live.${part}`, run, text });
+    if (text !== "") passOn({ part, text });
   };
   const end = () => {
     if (masker !== undefined) emit(masker.end());

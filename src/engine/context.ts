@@ -31,6 +31,8 @@ export interface ChosenModel {
 export interface AgentRequest {
   readonly agent: string;
   readonly model: ModelChoice;
+  /** False where a run is only ended: then the model is asked nothing, and may lack its key or cassette. */
+  readonly asks: boolean;
   /** The cassette's bytes, where the model is one. */
   readonly cassette?: Uint8Array;
   /** Capabilities that it may offer to the model. */

@@ -1,8 +1,9 @@
-import type { RunLimits, RunState } from "../model/run.ts";
-import type { Crew } from "./worker.ts";
+import type { RunLimits } from "../model/next-step.ts";
+import type { RunState } from "../model/run.ts";
+import type { Staff } from "./worker.ts";
 
 /** What bounds a run: the narrower of what definition and policy allow. */
-export function limitsOf({ worker }: Crew): RunLimits {
+export function limitsOf({ worker }: Staff): RunLimits {
   const { execution } = worker.state.created.definition.spec;
   const { policy } = worker.state.policy;
   return {
@@ -13,7 +14,7 @@ export function limitsOf({ worker }: Crew): RunLimits {
 }
 
 /** Wall clock at which a running run has used up its time; undefined where nothing bounds it. */
-export function deadlineOf(crew: Crew, run: RunState | undefined): number | undefined {
+export function deadlineOf(crew: Staff, run: RunState | undefined): number | undefined {
   const { maxWallClockMs } = limitsOf(crew);
   if (run?.at !== "running" || maxWallClockMs === undefined) return undefined;
   return run.startedAt + Math.max(0, maxWallClockMs - run.elapsedMs);

@@ -1,7 +1,7 @@
 import { utf8Text } from "../host/index.ts";
 import type { OperationState } from "../model/operation.ts";
 import type { BlobRef, Json } from "../model/values.ts";
-import type { Crew } from "./worker.ts";
+import type { Crew, Worker } from "./worker.ts";
 
 /** Where an operation's arguments are found again: in this process, in the provider's words, or as they are shown. */
 
@@ -18,7 +18,7 @@ export async function exactArguments(crew: Crew, operation: OperationState): Pro
     return { problem: `not executed: ${secretIsGone}`, outcome: "not_executed" };
   }
   const text = exact ?? (await rawArguments(crew, operation.origin));
-  if (text === undefined) return { value: await shownArguments(crew, operation.origin) };
+  if (text === undefined) return { value: await shownArguments(crew.worker, operation.origin) };
   try {
     return { value: JSON.parse(text) as Json };
   } catch (error) {
@@ -33,9 +33,9 @@ export const secretIsGone =
 
 /** The arguments as far as they are on record: what was started with, else what is shown of the call. */
 export async function recordedArguments(crew: Crew, operation: OperationState): Promise<Json> {
-  if (operation.at === "asked") return await shownArguments(crew, operation.origin);
-  if (operation.argsBlob !== undefined) return await loadJson(crew, operation.argsBlob);
-  return operation.args ?? (await shownArguments(crew, operation.origin));
+  if (operation.at === "asked") return await shownArguments(crew.worker, operation.origin);
+  if (operation.argsBlob !== undefined) return await loadJson(crew.worker, operation.argsBlob);
+  return operation.args ?? (await shownArguments(crew.worker, operation.origin));
 }
 
 /** The provider's own text of the arguments, where it is kept. */
@@ -45,16 +45,17 @@ async function rawArguments(crew: Crew, origin: string): Promise<string | undefi
   return raw.blob === undefined ? raw.text : utf8Text(await crew.worker.held.blobs.get(raw.blob));
 }
 
-async function shownArguments(crew: Crew, origin: string): Promise<Json> {
-  for (const { message } of crew.worker.state.messages.toReversed()) {
+/** The arguments as the conversation shows them: secrets masked. */
+export async function shownArguments(worker: Worker, origin: string): Promise<Json> {
+  for (const { message } of worker.state.messages.toReversed()) {
     for (const part of message.parts) {
       if (part.type !== "tool_call" || part.operation !== origin) continue;
-      return part.argsBlob === undefined ? (part.args ?? {}) : await loadJson(crew, part.argsBlob);
+      return part.argsBlob === undefined ? (part.args ?? {}) : await loadJson(worker, part.argsBlob);
     }
   }
   return {};
 }
 
-async function loadJson(crew: Crew, reference: BlobRef): Promise<Json> {
-  return JSON.parse(utf8Text(await crew.worker.held.blobs.get(reference))) as Json;
+async function loadJson(worker: Worker, reference: BlobRef): Promise<Json> {
+  return JSON.parse(utf8Text(await worker.held.blobs.get(reference))) as Json;
 }

@@ -24,13 +24,14 @@ export function toolOf(crew: Crew, operation: OperationState): Tool | undefined 
 
 /** What a tool works with. */
 export function toolRun(crew: Crew, operation: OperationState, args: Json): ToolRun {
-  const { worker } = crew;
+  const { worker, brakes } = crew;
   const { run, operation: id } = operation;
   const deadlineAt = deadlineOf(crew, worker.state.runs.get(run));
   return {
     place: worker.place(run, id),
     args,
-    signal: new AbortController().signal,
+    signal: brakes.effects,
+    graceMs: brakes.graceMs,
     ...(deadlineAt !== undefined && { deadlineAt }),
     live: (text) => worker.observer.live({ type: "live.output", run, operation: id, text }),
   };

@@ -53,6 +53,16 @@ async function prove({ tool, run, evidence }: ReadyOperation): Promise<Proof> {
   }
 }
 
+/** Records that nobody knows what became of an operation that still goes on. */
+export async function recordUnknown(
+  crew: Crew,
+  operation: OperationState,
+  found: { readonly reason: string; readonly evidence: Evidence },
+): Promise<void> {
+  const { reason, evidence } = found;
+  await crew.worker.commit([await unknownFact(crew, operation, nothingProven(reason, evidence))]);
+}
+
 function nothingProven(reason: string, evidence: Evidence): Unknown {
   return { proven: "unknown", reason, evidence: { ...evidence } as Json };
 }

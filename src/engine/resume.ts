@@ -1,21 +1,22 @@
 import { utf8Text } from "../host/index.ts";
 import type { Policy } from "../model/facts.ts";
-import { evaluateResume } from "../model/eligibility.ts";
-import { HoldfastError } from "../model/errors.ts";
+import { waitsToBeSaid } from "../model/delivery.ts";
+import { HoldfastError, isHoldfastError } from "../model/errors.ts";
 import type { SessionState } from "../model/fold.ts";
 import { openRun } from "../model/fold.ts";
 import { admit } from "./admit.ts";
 import type { EngineContext, Observer } from "./context.ts";
 import type { PolicyFlags } from "./create-session.ts";
 import { policyOf } from "./create-session.ts";
+import { damageCodes, refuseArchived, refuseByRow } from "./resume-verdict.ts";
 import { refuseBlank } from "./run-task.ts";
-import type { WorkReport } from "./stay.ts";
+import type { WorkControl, WorkReport } from "./stay.ts";
 import { stayIn } from "./stay.ts";
 import { checkWorkspace } from "./workspace.ts";
 import type { Worker } from "./worker.ts";
 
 /** How a session is resumed. */
-export interface ResumeRequest {
+export interface ResumeRequest extends WorkControl {
   /** A whole id, or an unambiguous part of one. */
   readonly selector: string;
   /** The next task, where no run is open. */
@@ -23,8 +24,6 @@ export interface ResumeRequest {
   /** Policy flags, where any were given: they are compared with the recorded policy. */
   readonly policy?: PolicyFlags;
   readonly acceptRollback: boolean;
-  /** Aborted when the process shall leave at once; see {@link StayOptions.signal}. */
-  readonly signal?: AbortSignal;
 }
 
 /**
@@ -36,37 +35,36 @@ export async function resume(
   request: ResumeRequest,
   observer: Observer,
 ): Promise<WorkReport> {
-  const { acceptRollback, task, signal } = request;
+  const { task } = request;
   if (task !== undefined) refuseBlank(task);
   const session = await context.store.find(request.selector);
-  return await stayIn(context, session, {
-    acceptRollback,
+  const stay = {
+    ...request,
     observer,
-    ...(signal && { signal }),
-    accept: (state) => refuse(context, state, request),
-    begin: async (worker) => {
+    accept: (state: SessionState) => refuse(context, state, request),
+    begin: async (worker: Worker) => {
       if (task !== undefined) await admitTask(context, worker, task);
     },
-  });
+  };
+  try {
+    return await stayIn(context, session, stay);
+  } catch (error) {
+    // Found before its row was read, and yet not the first reason where it is archived as well.
+    if (isHoldfastError(error, "busy", ...damageCodes)) await refuseArchived(context.store, session);
+    throw error;
+  }
 }
 
 async function refuse(context: EngineContext, state: SessionState, request: ResumeRequest): Promise<void> {
   const { id, row } = state;
-  const resumable = { archived: row.archived, moved: row.moved === true, active: false, damaged: false };
-  const { eligible, code } = evaluateResume({ ...resumable, workspaceMissing: false });
-  if (!eligible) {
-    const why = code === "archived" ? "is archived" : "was moved to another device";
-    throw new HoldfastError("not_resumable", `session ${id} ${why}`, {
-      reason: code,
-      hint: `What it holds can be read: holdfast session show ${id}`,
-    });
-  }
-  if (request.policy !== undefined) refuseDrift(state, policyOf(request.policy));
+  refuseByRow(id, row);
   await checkWorkspace(context, id, state.created.workspace);
+  if (request.policy !== undefined) refuseDrift(state, policyOf(request.policy));
   if (request.task !== undefined) await refuseOtherTask(context, state, request.task);
 }
 
-function refuseDrift(state: SessionState, given: { policy: Policy; policyHash: string }): void {
+/** Rejects `policy_drift`, naming what differs, where another policy is given than the one in force. */
+export function refuseDrift(state: SessionState, given: { policy: Policy; policyHash: string }): void {
   if (given.policyHash === state.policy.hash) return;
   const recorded: Record<string, unknown> = { ...state.policy.policy };
   const asked: Record<string, unknown> = { ...given.policy };
@@ -85,8 +83,12 @@ function refuseDrift(state: SessionState, given: { policy: Policy; policyHash: s
   );
 }
 
-/** An unfinished run goes on with its own task; resolves to whether there is one. */
-async function refuseOtherTask(context: EngineContext, state: SessionState, task: string): Promise<boolean> {
+/** An unfinished run goes on with its own task; resolves to whether there is one. Rejects `usage` for another. */
+export async function refuseOtherTask(
+  context: EngineContext,
+  state: SessionState,
+  task: string,
+): Promise<boolean> {
   const run = openRun(state);
   if (run === undefined) return false;
   const message = state.messages.find((one) => one.message.id === run.message)?.message;
@@ -110,7 +112,8 @@ function waitsForPerson(state: SessionState, run: string): boolean {
 async function admitTask(context: EngineContext, worker: Worker, task: string): Promise<void> {
   // Once more: the line that a dead worker left unfinished may have begun a run.
   if (await refuseOtherTask(context, worker.state, task)) return;
-  const target = { queue: worker.queue, blobs: worker.held.blobs, logSeq: worker.state.seq };
+  const { queue: folded, held, state } = worker;
+  const target = { session: state.id, queue: folded, blobs: held.blobs, logSeq: state.seq };
   await worker.held.queue.transact(async (queue) => {
     if (!(await isWaiting(worker, task))) await admit(context, target, queue, { text: task, source: "user" });
   });
@@ -123,11 +126,10 @@ async function admitTask(context: EngineContext, worker: Worker, task: string): 
 async function isWaiting(worker: Worker, task: string): Promise<boolean> {
   const { queue, state, held } = worker;
   const text = worker.redact(task).toWellFormed();
-  for (const { at, delivery, source, ...stored } of queue.deliveries.values()) {
-    const waits = at === "admitted" || (at === "claimed" && !state.deliveries.has(delivery));
-    if (!waits || source !== "user") continue;
-    const { blob } = stored;
-    const own = blob === undefined ? stored.text : utf8Text(await held.blobs.get(blob));
+  for (const delivery of queue.deliveries.values()) {
+    if (!waitsToBeSaid(delivery, state.deliveries) || delivery.source !== "user") continue;
+    const { blob } = delivery;
+    const own = blob === undefined ? delivery.text : utf8Text(await held.blobs.get(blob));
     if (own === text) return true;
   }
   return false;

@@ -3,14 +3,11 @@ import { HoldfastError } from "../model/errors.ts";
 import type { EngineContext, Observer } from "./context.ts";
 import type { SessionRequest } from "./create-session.ts";
 import { createSession } from "./create-session.ts";
-import type { WorkReport } from "./stay.ts";
+import type { WorkControl, WorkReport } from "./stay.ts";
 import { stayIn } from "./stay.ts";
 
 /** A task for a new session. */
-export interface TaskRequest extends SessionRequest {
-  /** Aborted when the process shall leave at once; see {@link StayOptions.signal}. */
-  readonly signal?: AbortSignal;
-}
+export interface TaskRequest extends SessionRequest, WorkControl {}
 
 /**
  * Makes a session with the task in its queue and works on it until the run ends. `begun` is called with the session's id
@@ -28,8 +25,15 @@ export async function runTask(
   const lines: Commit[] = [];
   await context.store.readStrictly(session, (commit) => void lines.push(commit));
   for (const line of lines) await observer.commit(line);
-  const { signal } = request;
-  return await stayIn(context, session, { acceptRollback: false, observer, ...(signal && { signal }) });
+  const { signal, stops, cancelGraceMs, approvals } = request;
+  return await stayIn(context, session, {
+    acceptRollback: false,
+    observer,
+    ...(signal && { signal }),
+    ...(stops && { stops }),
+    ...(cancelGraceMs !== undefined && { cancelGraceMs }),
+    ...(approvals && { approvals }),
+  });
 }
 
 /** Rejects a task that asks for nothing: no model answers an empty message. */

@@ -11,9 +11,14 @@ import type { IdPrefix } from "../model/ids.ts";
 import { makeId } from "../model/ids.ts";
 import type { Redactor } from "../model/redact.ts";
 import { evolveRow } from "../model/row.ts";
+import type { Stop } from "../model/stop.ts";
 import type { HeldSession } from "../store/index.ts";
+import type { Approver } from "./approver.ts";
+import type { Brakes } from "./brakes.ts";
 import type { EngineContext, Observer } from "./context.ts";
 import { PayloadWriter } from "./payloads.ts";
+import { Pulse } from "./pulse.ts";
+import { StopSwitch } from "./stop-switch.ts";
 
 /**
  * The process that holds a session: its log and queue, folded, and the one way to add to them.
@@ -29,6 +34,8 @@ export interface WorkerOptions {
   readonly observer: Observer;
   /** Aborted when nothing may be begun or committed any more. */
   readonly signal?: AbortSignal;
+  /** By which the work can be stopped in good order. */
+  readonly stops?: StopSwitch;
   /** Asked with the folded history before anything is written; rejects to leave every byte as it is. */
   accept?(state: SessionState): Promise<void>;
 }
@@ -42,6 +49,14 @@ export class Worker {
   readonly held: HeldSession;
   /** Aborted when the process shall leave at once; then nothing is begun any more. */
   readonly signal: AbortSignal;
+  /** By which a person or a signal ends the work in good order. */
+  readonly stops: StopSwitch;
+  /** Why a run shall stop, by its id, where somebody asked this process for it. */
+  readonly wanted = new Map<string, Stop>();
+  /** The run that is driven, with its brakes. */
+  driven: { readonly run: string; readonly brakes: Brakes } | undefined;
+  /** Beats after each line that was committed. */
+  readonly commits = new Pulse();
   readonly #redactor: Redactor;
   /** Arguments with secrets in them, which the log has only redacted: known to this process alone. */
   readonly exactArgs = new Map<string, string>();
@@ -57,6 +72,7 @@ export class Worker {
     held: HeldSession;
     redactor: Redactor;
     signal: AbortSignal;
+    stops: StopSwitch;
     closed: string;
   }) {
     this.context = parts.context;
@@ -66,12 +82,13 @@ export class Worker {
     this.held = parts.held;
     this.#redactor = parts.redactor;
     this.signal = parts.signal;
+    this.stops = parts.stops;
     this.#closed = parts.closed;
   }
 
   /** Takes the lease of a session and folds it. Rejects as {@link Store.hold} and as `accept` do. */
   static async take(context: EngineContext, session: string, options: WorkerOptions): Promise<Worker> {
-    const { observer, signal = new AbortController().signal } = options;
+    const { observer, signal = new AbortController().signal, stops = new StopSwitch() } = options;
     refuseAborted(signal, session);
     const redactor = await context.openRedactor();
     const fold = new SessionFold(session);
@@ -85,7 +102,7 @@ export class Worker {
       visitQueue: (commit) => applyToQueue(queue, commit),
     });
     const closed = await context.host.disk.realPath(context.store.directory);
-    const parts = { context, observer, state: fold.state, queue, held, redactor, signal, closed };
+    const parts = { context, observer, state: fold.state, queue, held, redactor, signal, stops, closed };
     const worker = new Worker(parts);
     // Taking the append lock once folds the queue.
     await worker.orAbandon(() => held.queue.transact(async () => undefined));
@@ -103,13 +120,15 @@ export class Worker {
    * `interrupted` once the process shall leave.
    */
   commit(facts: readonly Fact[]): Promise<Commit> {
-    const result = this.#turn.then(() => this.#commitNow(facts));
-    // The next in line starts after this one, whichever way it ended; its own caller sees its failure.
-    this.#turn = result.then(
-      () => undefined,
-      () => undefined,
-    );
-    return result;
+    return this.#inTurn(() => this.#commitNow(facts));
+  }
+
+  /** Commits what `say` says of the state as it then is; nothing, where that is nothing. */
+  async commitIf(say: () => readonly Fact[]): Promise<void> {
+    await this.#inTurn(async () => {
+      const facts = say();
+      if (facts.length > 0) await this.#commitNow(facts);
+    });
   }
 
   /** Appends to the queue what is to be said of it as it then stands; nothing, where that is nothing. */
@@ -168,6 +187,16 @@ export class Worker {
     };
   }
 
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(work);
+    // The next in line starts after this one, whichever way it ended; its own caller sees its failure.
+    this.#turn = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    return result;
+  }
+
   async #commitNow(facts: readonly Fact[]): Promise<Commit> {
     this.refuseInterrupted();
     const line = { facts, at: this.context.host.clock.now(), epoch: this.held.epoch };
@@ -175,6 +204,7 @@ export class Worker {
     if (fault !== undefined) throw new HoldfastError("internal", `a line was not written: ${fault}`);
     const row = rowAfter(this.state.row, facts);
     const { commit } = await this.held.append(row === undefined ? facts : [...facts, row]);
+    this.commits.beat();
     await this.observer.commit(commit);
     return commit;
   }
@@ -231,9 +261,18 @@ export class SessionFold {
 }
 
 /** A worker together with the agent that answers. */
-export interface Crew {
+export interface Staff {
   readonly worker: Worker;
   readonly agent: Agent;
   /** The workspace's rules, read once a stay: a system text that changes in mid-run costs the provider's cache. */
   readonly rules: string;
+  /** Who is asked what a policy leaves to a person. */
+  readonly approver: Approver;
+  /** Milliseconds that tools have once the run shall stop. */
+  readonly graceMs: number;
+}
+
+/** Those who drive one run. */
+export interface Crew extends Staff {
+  readonly brakes: Brakes;
 }

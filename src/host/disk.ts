@@ -125,6 +125,9 @@ export interface Disk {
   cutTail(cut: TailCut): Promise<boolean>;
   /** What holds the path, which must exist. */
   fileSystem(path: string): Promise<FileSystem>;
-  /** Calls `changed` when something in the directory may have changed. Only a hint: the caller polls as well. */
+  /**
+   * Calls `changed` when something in the directory may have changed, and now and then in case the system did not tell.
+   * Only a hint. Keeps no process alive. Returns how to end it.
+   */
   watch(path: string, changed: () => void): () => void;
 }

@@ -169,14 +169,21 @@ function hasBytesAt(descriptor: number, position: number, expected: Uint8Array):
   return Buffer.compare(found, expected) === 0;
 }
 
-/** No failure of a watch does harm: it is only a hint, and the caller polls as well. So it ends silently. */
+/** Between two looks, where the system tells of no change. */
+const lookMs = 500;
+
+/** The system's notices, and looks at a steady pace: some file systems give none, and their number is limited. */
 function watchDirectory(path: string, changed: () => void): () => void {
+  const timer = setInterval(changed, lookMs).unref();
+  let watcher: fs.FSWatcher | undefined;
   try {
-    const watcher = fs.watch(path, { persistent: false }, () => changed());
-    watcher.on("error", () => watcher.close());
-    return () => watcher.close();
+    watcher = fs.watch(path, { persistent: false }, () => changed());
+    watcher.on("error", () => watcher?.close());
   } catch {
-    // Absent, not permitted, or the system's number of watches is used up: then polling alone has to do.
-    return () => undefined;
+    // Absent, not permitted, or no notice left to be had: then the looks have to do.
   }
+  return () => {
+    clearInterval(timer);
+    watcher?.close();
+  };
 }

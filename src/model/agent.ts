@@ -85,6 +85,8 @@ export interface ModelFailure {
   retryAfterMs?: number;
   /** True where the same call may succeed later. */
   retryable: boolean;
+  /** True where something of an answer had come; absent where the model cannot tell. */
+  began?: boolean;
 }
 
 /** Events of one call. The stream ends with exactly one `answered` or `failed`, and never throws. */
@@ -169,6 +171,8 @@ export interface ToolRun {
   readonly args: Json;
   /** Aborted when the effect shall stop; the tool then ends it and tells its real end. */
   readonly signal: AbortSignal;
+  /** Milliseconds from then until it is made to end, where it does not by itself. */
+  readonly graceMs: number;
   /**
    * Wall clock at which the run's time is used up; absent where it has no such budget. An effect that outlives the
    * worker ends by then without being told.

@@ -2,7 +2,7 @@ import { faultOr, queueCorruption } from "./corruption.ts";
 import type { Commit } from "./commit.ts";
 import type { Fact } from "./facts.ts";
 import { isKnownKind } from "./facts.ts";
-import type { BlobRef } from "./values.ts";
+import type { BlobRef, Json } from "./values.ts";
 
 /**
  * The machine of a delivery, and the fold of the queue.
@@ -32,15 +32,27 @@ export interface DeliveryState {
   readonly acknowledged: { readonly seq: number; readonly sum: string } | undefined;
   /** Why it is blocked. */
   readonly reason: string | undefined;
+  /** Who allowed it to wake the session, and until when; absent where nobody did, or it may no more. */
+  readonly authorisation: Json | undefined;
 }
 
 /** Somebody's request to the holder. */
 export interface RequestState {
   readonly request: string;
   readonly verb: string;
+  readonly args: Json;
   readonly by: string;
   readonly madeAt: number;
-  readonly answered: boolean;
+  /** What became of it, once its holder has said so. */
+  readonly answer: RequestAnswer | undefined;
+}
+
+/** The holder's word about a request. */
+export interface RequestAnswer {
+  readonly ok: boolean;
+  /** The error's code and message, where it was not done. */
+  readonly code: string | undefined;
+  readonly message: string | undefined;
 }
 
 /** The queue, as far as its lines tell. Deliveries stand in the order in which they go out. */
@@ -92,16 +104,18 @@ function applyFact(queue: QueueState, fact: Fact, at: number): void {
       queue.requests.set(fact.request, {
         request: fact.request,
         verb: fact.verb,
+        args: fact.args,
         by: fact.by,
         madeAt: at,
-        answered: false,
+        answer: undefined,
       });
       return;
     case "request.answered": {
       const request = queue.requests.get(fact.request);
       if (request === undefined) throw queueCorruption(`request ${fact.request} was never made`);
-      if (request.answered) throw queueCorruption(`request ${fact.request} is answered twice`);
-      queue.requests.set(fact.request, { ...request, answered: true });
+      if (request.answer !== undefined) throw queueCorruption(`request ${fact.request} is answered twice`);
+      const { ok, code, message } = fact;
+      queue.requests.set(fact.request, { ...request, answer: { ok, code, message } });
       return;
     }
     case "delivery.edited":
@@ -110,7 +124,9 @@ function applyFact(queue: QueueState, fact: Fact, at: number): void {
     case "delivery.acknowledged":
     case "delivery.blocked":
     case "delivery.unblocked":
-    case "delivery.removed": {
+    case "delivery.removed":
+    case "delivery.armed":
+    case "delivery.disarmed": {
       const state = queue.deliveries.get(fact.delivery);
       if (state === undefined) throw queueCorruption(`delivery ${fact.delivery} was never admitted`);
       queue.deliveries.set(fact.delivery, evolveDelivery(state, fact));
@@ -125,7 +141,16 @@ function applyFact(queue: QueueState, fact: Fact, at: number): void {
 export type DeliveryFact = Extract<
   Fact,
   {
-    kind: `delivery.${"edited" | "claimed" | "released" | "acknowledged" | "blocked" | "unblocked" | "removed"}`;
+    kind: `delivery.${
+      | "edited"
+      | "claimed"
+      | "released"
+      | "acknowledged"
+      | "blocked"
+      | "unblocked"
+      | "removed"
+      | "armed"
+      | "disarmed"}`;
   }
 >;
 
@@ -149,8 +174,20 @@ export function evolveDelivery(state: DeliveryState, fact: DeliveryFact): Delive
       return { ...state, at: "admitted", reason: undefined };
     case "delivery.removed":
       return { ...state, at: "removed" };
+    case "delivery.armed":
+      return { ...state, authorisation: fact.authorisation };
+    case "delivery.disarmed":
+      return { ...state, authorisation: undefined };
   }
 }
+
+const everywhere: readonly DeliveryState["at"][] = [
+  "admitted",
+  "claimed",
+  "acknowledged",
+  "blocked",
+  "removed",
+];
 
 const allowedFrom: Record<DeliveryFact["kind"], readonly DeliveryState["at"][]> = {
   "delivery.edited": ["admitted", "blocked"],
@@ -161,6 +198,9 @@ const allowedFrom: Record<DeliveryFact["kind"], readonly DeliveryState["at"][]> 
   "delivery.blocked": ["admitted", "claimed", "acknowledged"],
   "delivery.unblocked": ["blocked"],
   "delivery.removed": ["admitted", "blocked"],
+  // What it may do is said of it at any time: whoever says so need not know that it has just gone out.
+  "delivery.armed": everywhere,
+  "delivery.disarmed": everywhere,
 };
 
 function admitted(fact: Extract<Fact, { kind: "delivery.admitted" }>, at: number): DeliveryState {
@@ -177,7 +217,16 @@ function admitted(fact: Extract<Fact, { kind: "delivery.admitted" }>, at: number
     claimedSeq: undefined,
     acknowledged: undefined,
     reason: undefined,
+    authorisation: undefined,
   };
+}
+
+/** True where its message is still to be said: not yet claimed, or claimed by somebody who died before he said it. */
+export function waitsToBeSaid(
+  { at, delivery }: Pick<DeliveryState, "at" | "delivery">,
+  said: { has(delivery: string): boolean },
+): boolean {
+  return at === "admitted" || (at === "claimed" && !said.has(delivery));
 }
 
 /** The delivery that goes out next: what interrupts goes before what waits in the queue, each in its order. */
@@ -194,7 +243,7 @@ export function nextDelivery(queue: QueueState): DeliveryState | undefined {
 
 /** The requests that nobody has answered, oldest first. */
 export function openRequests(queue: QueueState): RequestState[] {
-  return [...queue.requests.values()].filter((request) => !request.answered);
+  return [...queue.requests.values()].filter((request) => request.answer === undefined);
 }
 
 /** The delivery that a dead holder left claimed. */

@@ -1,6 +1,15 @@
 import type { Commit } from "./commit.ts";
 import { corruption, faultOr } from "./corruption.ts";
-import type { EpochRaised, Fact, Message, OpaqueFact, Policy, Row, SessionCreated } from "./facts.ts";
+import type {
+  ApprovalRule,
+  EpochRaised,
+  Fact,
+  Message,
+  OpaqueFact,
+  Policy,
+  Row,
+  SessionCreated,
+} from "./facts.ts";
 import { isKnownKind } from "./facts.ts";
 import type { OperationFact, OperationState } from "./operation.ts";
 import { evolveOperation } from "./operation.ts";
@@ -58,6 +67,10 @@ export interface SessionState {
   open: string[];
   /** Where the message of each delivery stands. */
   readonly deliveries: Map<string, { readonly seq: number; readonly sum: string; readonly message: string }>;
+  /** Answers of people that hold for later operations, by capability. */
+  readonly rules: Map<string, Pick<ApprovalRule, "decision" | "by">>;
+  /** Position of the line with the last `model.requested`. */
+  requestedSeq: number | undefined;
   /** The cassette's turn that the next call takes. */
   cassetteIndex: number;
   /** System text and tools of the last call, by hash. */
@@ -95,6 +108,8 @@ export function beginSession(session: string, commit: Commit, inherited?: Sessio
     runs: new Map(),
     open: [],
     deliveries: new Map(),
+    rules: new Map(),
+    requestedSeq: undefined,
     ...conversationOf(inherited),
   };
 }
@@ -208,6 +223,8 @@ const operationKinds: ReadonlySet<string> = new Set<OperationFact["kind"]>([
   "op.unknown",
   "op.resolved",
   "op.settled",
+  "approval.asked",
+  "approval.decided",
 ]);
 
 function isRunFact(fact: Fact | OpaqueFact): fact is RunFact {
@@ -229,6 +246,9 @@ function applyFact(state: SessionState, fact: Fact, commit: Commit): void {
       return;
     case "lease.released":
       state.released = true;
+      return;
+    case "approval.rule":
+      state.rules.set(fact.capability, { decision: fact.decision, by: fact.by });
       return;
     case "policy.accepted":
       state.policy = { policy: fact.policy, hash: fact.policyHash };
@@ -282,8 +302,9 @@ function applyRewind(state: SessionState, fact: Extract<Fact, { kind: "rewound" 
   state.messages.reverse();
 }
 
-function applyRunFact(state: SessionState, fact: RunFact, { at, epoch }: Commit): void {
+function applyRunFact(state: SessionState, fact: RunFact, { at, epoch, seq }: Commit): void {
   if (fact.kind === "run.started") state.attempt = { epoch, lastAt: at };
+  if (fact.kind === "model.requested") state.requestedSeq = seq;
   if (fact.kind === "model.requested") state.system = systemKey(fact);
   if (fact.kind === "model.requested" && fact.cassetteIndex !== undefined)
     state.cassetteIndex = fact.cassetteIndex;

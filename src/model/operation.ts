@@ -1,17 +1,26 @@
 import { corruption } from "./corruption.ts";
-import type { Evidence, Fact, OperationKnown, OperationResolved } from "./facts.ts";
+import type {
+  ApprovalAsked,
+  ApprovalDecided,
+  Evidence,
+  Fact,
+  OperationKnown,
+  OperationResolved,
+} from "./facts.ts";
 import type { BlobRef, EffectClass, Json, Outcome } from "./values.ts";
 
 /**
  * The machine of one operation. The engine owns the effects, this file owns what may follow what.
  *
- *     asked ──→ started ──→ known ──→ settled
- *       │          └──→ unknown ──↗ (resolved)
+ *     asked ──→ (approval) ──→ started ──→ known ──→ settled
+ *       │                         └──→ unknown ──↗ (resolved)
  *       └──→ known (denied, canceled, never started)
  *
  * O1 A known outcome stays: nothing leads out of `known` but `settled`.
  * O2 A start is recorded once: an operation is never started again; a new one that names it is, where it provably did
  *    not happen.
+ * O3 Where a person is asked, that is once, and the answer comes before the start. What was allowed is allowed also to
+ *    the operation that stands for one which provably did not happen.
  *
  *     X R op.asked     in one line with the assistant's message        R = durable, E = effect, X = may die here
  *     X R op.started
@@ -33,6 +42,23 @@ interface Asked {
   /** True where the recorded arguments lack a secret, so that they cannot be used again. */
   readonly redacted: boolean;
   readonly askedAt: number;
+  /** Where a person must allow it, or did. */
+  readonly approval: Approval | undefined;
+}
+
+/** A person's word about an operation, asked for and perhaps given. */
+export interface Approval {
+  readonly capability: string;
+  readonly askedAt: number;
+  readonly decided: Decision | undefined;
+}
+
+/** What was decided, by whom and when. */
+export interface Decision {
+  readonly decision: "allow" | "deny";
+  readonly by: string;
+  readonly at: number;
+  readonly reason: string | undefined;
 }
 
 interface Started extends Asked {
@@ -77,7 +103,7 @@ export type OperationState =
       Partial<Omit<Started, keyof Asked>>);
 
 /** The facts that move an operation. */
-export type OperationFact = Extract<Fact, { kind: `op.${string}` }>;
+export type OperationFact = Extract<Fact, { kind: `op.${string}` | "approval.asked" | "approval.decided" }>;
 
 /** The state after a fact. `replaced` is the operation that an `op.asked` names. Throws on an impossible pair. */
 export function evolveOperation(
@@ -93,8 +119,14 @@ export function evolveOperation(
   if (state === undefined)
     throw corruption(`${fact.kind} of operation ${fact.operation}, which nobody asked for`);
   switch (fact.kind) {
+    case "approval.asked":
+    case "approval.decided": {
+      const approval = evolveApproval(state, fact, at);
+      if (approval === undefined) break;
+      return { ...state, approval };
+    }
     case "op.started":
-      if (state.at !== "asked") break;
+      if (state.at !== "asked" || !mayStart(state)) break;
       return {
         ...state,
         at: "started",
@@ -120,6 +152,35 @@ export function evolveOperation(
   throw corruption(`${fact.kind} of operation ${fact.operation}, which is ${state.at}`);
 }
 
+/** True where a person was asked and has not answered. */
+export function awaitsDecision<State extends Pick<OperationState, "approval">>(
+  state: State,
+): state is State & { approval: Approval } {
+  return state.approval !== undefined && state.approval.decided === undefined;
+}
+
+/** The approval after a fact; undefined where the two cannot be. */
+function evolveApproval(
+  { at: stage, approval }: OperationState,
+  fact: ApprovalAsked | ApprovalDecided,
+  at: number,
+): Approval | undefined {
+  if (stage !== "asked") return undefined;
+  if (fact.kind === "approval.asked") {
+    return approval === undefined
+      ? { capability: fact.capability, askedAt: at, decided: undefined }
+      : undefined;
+  }
+  if (approval === undefined || approval.decided !== undefined) return undefined;
+  const { decision, by, reason } = fact;
+  return { ...approval, decided: { decision, by, at, reason } };
+}
+
+/** Nobody needs to be asked, or who was asked allowed it. */
+function mayStart({ approval }: OperationState): boolean {
+  return approval === undefined || approval.decided?.decision === "allow";
+}
+
 function asked(
   fact: Extract<OperationFact, { kind: "op.asked" }>,
   at: number,
@@ -142,6 +203,7 @@ function asked(
     retry: replaced === undefined ? 0 : replaced.retry + 1,
     redacted: fact.redacted ?? false,
     askedAt: at,
+    approval: replaced?.approval,
   };
 }
 

@@ -1,19 +1,16 @@
 import { corruption } from "./corruption.ts";
 import type { Fact } from "./facts.ts";
-import type { OperationState } from "./operation.ts";
 import type { Usage } from "./values.ts";
 import { addUsage } from "./values.ts";
 
 /**
- * The machine of one run. Owns what must happen next; the engine's loop makes it happen.
+ * The machine of one run: what may follow what. What must happen next stands in `next-step.ts`.
  *
  *     queued → running → completed | failed | canceled
  *               ↑  ↓
  *     input_required | suspended                    interrupted is never stored: running without a live lease
  *
- * R1 `next` never asks for an effect whose outcome is known.
- * R2 An operation whose outcome is unknown outranks every other ending.
- * R3 Recovery is this same machine started on a folded log: a started operation without an outcome asks for proof.
+ * R1 Recovery is this same machine started on a folded log: an attempt that died is one that has no end on record.
  *
  *     X R message, run.created                               R = durable, E = effect, X = may die here
  *     X R run.started
@@ -56,6 +53,8 @@ export type RunState =
   | ({
       readonly at: "completed" | "failed" | "canceled";
       readonly reason: string | undefined;
+      /** Who canceled or abandoned it. */
+      readonly by: string | undefined;
       readonly text: string | undefined;
       readonly endedAt: number;
     } & RunBase);
@@ -94,9 +93,9 @@ export function evolveRun(state: RunState | undefined, fact: RunFact, place: Fac
     case "run.input_required":
       return { ...base(state), at: "input_required", elapsedMs: state.elapsedMs + fact.elapsedMs };
     case "run.ended": {
-      const { status, reason, text } = fact;
+      const { status, reason, by, text } = fact;
       const elapsedMs = state.elapsedMs + fact.elapsedMs;
-      return { ...base(state), at: status, reason, text, endedAt: place.at, elapsedMs };
+      return { ...base(state), at: status, reason, by, text, endedAt: place.at, elapsedMs };
     }
     case "model.requested":
       return { ...state, calling: true };
@@ -190,114 +189,4 @@ function started(
 function base(state: RunState): RunBase {
   const { run, message, createdAt, attempts, turns, usage, elapsedMs, failures, calling } = state;
   return { run, message, createdAt, attempts, turns, usage, elapsedMs, failures, calling };
-}
-
-/** What bounds a run; absent members do not. */
-export interface RunLimits {
-  readonly maxTurns?: number | undefined;
-  /** Input and output, as far as they are known. */
-  readonly maxTokens?: number | undefined;
-  readonly maxWallClockMs?: number | undefined;
-}
-
-/** Who holds the run. */
-export interface Holder {
-  readonly epoch: number;
-  readonly limits: RunLimits;
-  /** Monotonic length of this attempt so far. */
-  readonly elapsedMs: number;
-}
-
-/** How often a call that failed and may be repeated is made in a row. */
-export const modelAttemptsMax = 5;
-/** A provider that asks for a longer pause ends the attempt: nobody would know why nothing happens. */
-export const retryAfterMsMax = 5 * 60_000;
-/** Reads that run at the same time. */
-export const parallelMax = 16;
-
-/** What must happen now. */
-export type Step =
-  /** Record that this process picks the run up. */
-  | { readonly do: "start"; readonly attempt: number }
-  /** Ask the model. `failed` counts the failures before it in this attempt, with what the last one asked us to wait. */
-  | {
-      readonly do: "call";
-      readonly turn: number;
-      readonly failed: number;
-      readonly retryAfterMs: number | undefined;
-    }
-  /** Start these: several only where they are pure. */
-  | { readonly do: "begin"; readonly operations: readonly OperationState[] }
-  /** Find out what happened to one that started and has no outcome. */
-  | { readonly do: "prove"; readonly operation: OperationState }
-  /** Put the results of the turn into the conversation. */
-  | { readonly do: "settle"; readonly operations: readonly OperationState[] }
-  /** A person must say what happened. */
-  | { readonly do: "require_input"; readonly operations: readonly string[] }
-  /** The attempt ends, the run does not. */
-  | { readonly do: "suspend"; readonly reason: "provider"; readonly message: string }
-  | { readonly do: "fail"; readonly reason: string; readonly message: string }
-  | { readonly do: "stop" };
-
-/** What must happen now to a run. `open`: its operations that are not settled, in order. */
-export function next(run: RunState, open: readonly OperationState[], holder: Holder): Step {
-  if (isOver(run)) return { do: "stop" };
-  const unknown = open.filter((operation) => operation.at === "unknown");
-  const picked = run.at === "running" && run.epoch === holder.epoch;
-  if (!picked && unknown.length === 0) return { do: "start", attempt: run.attempts + 1 };
-  if (!picked && run.at !== "input_required") return { do: "start", attempt: run.attempts + 1 };
-  const started = open.find((operation) => operation.at === "started");
-  if (started !== undefined) return { do: "prove", operation: started };
-  if (unknown.length > 0) return { do: "require_input", operations: unknown.map((one) => one.operation) };
-  const asked = open.filter((operation) => operation.at === "asked");
-  if (asked.length > 0) return { do: "begin", operations: startable(asked) };
-  if (open.length > 0) return { do: "settle", operations: open };
-  return nextCall(run, holder);
-}
-
-/** Reads of a turn run in parallel, so many at a time; others in order. */
-function startable(asked: readonly OperationState[]): readonly OperationState[] {
-  const firstEffect = asked.findIndex((operation) => operation.effect !== "pure");
-  const reads = firstEffect === -1 ? asked.length : firstEffect;
-  return asked.slice(0, Math.max(1, Math.min(reads, parallelMax)));
-}
-
-/** Reasons that end the run, since repeating the call cannot help. */
-const terminalReasons: Record<string, string> = {
-  context_overflow: "context_overflow",
-  cassette_exhausted: "cassette_exhausted",
-  content_filter: "run_failed",
-};
-
-function nextCall(run: RunState, holder: Holder): Step {
-  const last = run.failures.at(-1);
-  if (last !== undefined) {
-    const terminal = terminalReasons[last.reason];
-    if (terminal !== undefined) return { do: "fail", reason: terminal, message: last.message };
-    const isTooLong = (last.retryAfterMs ?? 0) > retryAfterMsMax;
-    if (!last.retryable || isTooLong || run.failures.length >= modelAttemptsMax) {
-      return { do: "suspend", reason: "provider", message: last.message };
-    }
-  }
-  const spent = spentBudget(run, holder);
-  if (spent !== undefined) return { do: "fail", ...spent };
-  return { do: "call", turn: run.turns + 1, failed: run.failures.length, retryAfterMs: last?.retryAfterMs };
-}
-
-/** A budget counts over all attempts. */
-function spentBudget(
-  run: RunState,
-  { limits, elapsedMs }: Holder,
-): { reason: string; message: string } | undefined {
-  const { maxTurns = Infinity, maxTokens = Infinity, maxWallClockMs = Infinity } = limits;
-  if (run.turns >= maxTurns) {
-    return { reason: "budget_turns", message: `the run used its ${maxTurns} turns` };
-  }
-  if ((run.usage.input ?? 0) + (run.usage.output ?? 0) >= maxTokens) {
-    return { reason: "budget_tokens", message: `the run used its ${maxTokens} tokens` };
-  }
-  if (run.elapsedMs + elapsedMs >= maxWallClockMs) {
-    return { reason: "budget_wall_clock", message: `the run used its ${maxWallClockMs} ms` };
-  }
-  return undefined;
 }

@@ -1,6 +1,6 @@
 import type { ParentLink, Row, SessionCreated } from "./facts.ts";
 import type { SessionState } from "./fold.ts";
-import type { OperationState } from "./operation.ts";
+import type { Approval, OperationState } from "./operation.ts";
 import type { RunState } from "./run.ts";
 import { isOver } from "./run.ts";
 import type { BlobRef, EffectClass, Json, Outcome, Usage } from "./values.ts";
@@ -56,6 +56,15 @@ export interface OperationView {
   reason?: string;
   /** When it was found to be unknown, and the evidence gathered. */
   unknownAt?: number;
+  /** Where a person must allow it: who is asked since when, and what was decided by whom. */
+  approval?: {
+    capability: string;
+    askedAt: number;
+    decision?: "allow" | "deny";
+    by?: string;
+    at?: number;
+    reason?: string;
+  };
   /** Who said what happened, when, and how they know; absent where nobody had to. */
   resolution?: { by: string; at: number; evidence?: string };
 }
@@ -207,7 +216,8 @@ function taskOf(state: SessionState, run: RunState): Pick<RunView, "task" | "tas
 function errorOf(run: RunState): string | undefined {
   if (run.at === "suspended") return run.error ?? run.reason;
   if (run.at !== "failed" && run.at !== "canceled") return undefined;
-  const words = [run.reason, run.text].filter((part) => part !== undefined && part !== "");
+  const by = run.by === undefined ? undefined : `by ${run.by}`;
+  const words = [run.reason, by, run.text].filter((part) => part !== undefined && part !== "");
   return words.length === 0 ? undefined : words.join(": ");
 }
 
@@ -236,6 +246,7 @@ function viewOperation(operation: OperationState, args: Json): OperationView {
   const { operation: id, tool, effect, at: state } = operation;
   const view: OperationView = { id, tool, args, effect, state };
   if ("startedAt" in operation && operation.startedAt !== undefined) view.startedAt = operation.startedAt;
+  if (operation.approval !== undefined) view.approval = viewApproval(operation.approval);
   if (operation.at === "known" || operation.at === "settled") addResult(view, operation);
   const doubt = operation.at === "asked" || operation.at === "started" ? undefined : operation.doubt;
   if (doubt !== undefined) {
@@ -246,6 +257,12 @@ function viewOperation(operation: OperationState, args: Json): OperationView {
     view.evidence = { ...operation.evidence } as Json;
   }
   return view;
+}
+
+function viewApproval({ capability, askedAt, decided }: Approval): NonNullable<OperationView["approval"]> {
+  if (decided === undefined) return { capability, askedAt };
+  const { decision, by, at, reason } = decided;
+  return { capability, askedAt, decision, by, at, ...(reason !== undefined && { reason }) };
 }
 
 function addResult(

@@ -5,6 +5,7 @@ import type { Appended } from "./appender.ts";
 import type { Blobs } from "./blobs.ts";
 import type { Lease } from "./lease.ts";
 import { releaseLease, takeLease } from "./lease.ts";
+import { LiveFile } from "./live-file.ts";
 import type { OpenOptions, Opening, RaisedEpoch, SessionPlace } from "./opening.ts";
 import { logRecovery, raiseEpoch, readOpening, recordEnd } from "./opening.ts";
 import { QueueFile } from "./queue-file.ts";
@@ -40,6 +41,8 @@ export interface HeldSession {
    * write nothing and resolve to the line that holds it; rejects `message_id_conflict` where any of its facts is another.
    */
   append(facts: readonly Fact[]): Promise<Appended>;
+  /** The pieces of the answer in flight. */
+  readonly live: LiveFile;
   /** Where an operation keeps its spool, and the session its trash. */
   spool(operation: string): string;
   readonly trash: string;
@@ -93,6 +96,7 @@ export function heldSession(
     visit: options.visitQueue,
     holder: { epoch, raised },
   });
+  const live = new LiveFile(host.disk, folder.live);
   const append = (facts: readonly Fact[]) => appender.append(facts, { epoch, at: host.clock.now() });
   const letGo = async (): Promise<void> => {
     await quietly(async () => await recordEnd(keeper, await append([{ kind: "lease.released" }])));
@@ -103,6 +107,7 @@ export function heldSession(
     epoch,
     blobs: place.blobs,
     queue,
+    live,
     append,
     spool: (operation) => join(folder.spools, operation),
     trash: folder.trash,
@@ -114,12 +119,12 @@ export function heldSession(
         return true;
       };
       const released = await queue.transact(work, { evenDeleted: true });
-      if (released) await queue.close();
+      if (released) await Promise.all([queue.close(), live.close()]);
       return released;
     },
     abandon: async () => {
       try {
-        await queue.close();
+        await Promise.all([queue.close(), live.close()]);
       } finally {
         await closeAll(appender, lease);
       }

@@ -5,6 +5,7 @@ export type { NewSession } from "./create-session.ts";
 export type { HeldSession } from "./held-session.ts";
 export type { LastRow } from "./last-row.ts";
 export { lineBytesMax } from "./line.ts";
+export type { LivePiece } from "./live-file.ts";
 export type { QueueTransaction } from "./queue-file.ts";
 export type { VoidLine } from "./read-log.ts";
 export type { FileRepair } from "./repair.ts";

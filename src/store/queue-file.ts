@@ -91,6 +91,17 @@ export class QueueFile {
     });
   }
 
+  /** True where others may have appended since this writer looked. Takes no lock. */
+  async hasGrown(): Promise<boolean> {
+    const stat = await onStorage(this.#folder.queue, () => this.#host.disk.stat(this.#folder.queue));
+    return stat !== undefined && stat.size !== this.#seen.end;
+  }
+
+  /** Calls `changed` when somebody may have appended, soon after it; returns how to end that. */
+  watch(changed: () => void): () => void {
+    return this.#host.disk.watch(this.#folder.root, changed);
+  }
+
   /** Ends the writer; waits for what it is doing. */
   async close(): Promise<void> {
     this.#closed = true;

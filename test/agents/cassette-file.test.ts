@@ -114,6 +114,7 @@ turns:
   - error: { message: a, reason: slow, retryable: true }
   - error: { message: a, retryable: true }
   - error: { message: a, reason: interrupted, retryable: 1, began: no, status: 99, retryAfterMs: -1 }
+  - error: { message: a, reason: http, retryable: true, parts: [{ text: a, reasoning: b }, {}, { tool: a }] }
   - parts: text
 `;
     expect(refusalOf(text)).toMatchInlineSnapshot(`
@@ -129,7 +130,8 @@ turns:
         turns[4].error.began: must be true or false, not "no"
         turns[4].error.status: must be at least 100, not 99
         turns[4].error.retryAfterMs: must be at least 0, not -1
-        turns[5].parts: must be a list, not "text"
+        turns[5].error.parts[2].tool: is not a known field
+        turns[6].parts: must be a list, not "text"
         turns[0].text: cannot stand beside parts
         turns[0].calls: cannot stand beside parts
         turns[1].parts[0]: must have one of text, reasoning and tool
@@ -138,7 +140,10 @@ turns:
         turns[1].parts[2]: has args, which does not belong to text
         turns[1].parts[3]: must have one of text, reasoning and tool
         turns[1].parts[4]: has signature, which does not belong to tool
-        turns[1].parts[4]: has both args and argsText"
+        turns[1].parts[4]: has both args and argsText
+        turns[5].error.parts[0]: must have one of text and reasoning
+        turns[5].error.parts[1]: must have one of text and reasoning
+        turns[5].error.parts[2]: must have one of text and reasoning"
     `);
   });
 

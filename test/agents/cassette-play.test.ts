@@ -258,10 +258,21 @@ turns:
       message: "openai answered HTTP 302",
       retryAfterMs: 1.5,
     };
-    const text = JSON.stringify({ cassette: 1, turns: [{ error }, { error: { ...error, began: true } }] });
+    const parts = [{ reasoning: "I think" }, { text: "It is" }];
+    const text = JSON.stringify({
+      cassette: 1,
+      turns: [{ error }, { error: { ...error, began: true } }, { error: { ...error, parts } }],
+    });
     expect((await play(text, 0)).events).toEqual([{ type: "failed", failure: error }]);
     expect((await play(text, 1)).events).toEqual([
       { type: "delta", part: "text", text: "" },
+      { type: "failed", failure: error },
+    ]);
+    expect((await play(text, 2)).events).toEqual([
+      { type: "delta", part: "reasoning", text: "I " },
+      { type: "delta", part: "reasoning", text: "think" },
+      { type: "delta", part: "text", text: "It " },
+      { type: "delta", part: "text", text: "is" },
       { type: "failed", failure: error },
     ]);
   });

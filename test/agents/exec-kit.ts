@@ -97,7 +97,7 @@ export function makeCall(place: OperationPlace, args: Json): Call {
   const live = (text: string): void => {
     shown.text += text;
   };
-  return { place, args, signal: abort.signal, live, shown, abort };
+  return { place, args, signal: abort.signal, graceMs: 2000, live, shown, abort };
 }
 
 export async function prepare(tool: Tool, call: ToolRun): Promise<Evidence> {

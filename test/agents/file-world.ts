@@ -37,7 +37,7 @@ export function placeIn(root: string, operation = nextOperation()): OperationPla
 }
 
 export function runOf(place: OperationPlace, args: Json, signal = new AbortController().signal): ToolRun {
-  return { place, args, signal, live: () => undefined };
+  return { place, args, signal, graceMs: 2000, live: () => undefined };
 }
 
 export function toolNamed(host: FileHost, name: string): Tool {

@@ -6,7 +6,9 @@ import type { Ended, Place } from "./program.ts";
 export function commandsIn(text: string): string[] {
   const joined = text.replaceAll(/\\\n\s*/g, "");
   return [
-    ...joined.matchAll(/holdfast (?:--\S+ (?:'[^']*'|\S+) )*(?:run|resume|session|store)\b[^\n]*/g),
+    ...joined.matchAll(
+      /holdfast (?:--\S+ (?:'[^']*'|\S+) )*(?:run|resume|send|queue|session|store)\b[^\n]*/g,
+    ),
   ].map(([line]) => line.replace(/\s+$/, ""));
 }
 

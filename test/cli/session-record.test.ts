@@ -263,7 +263,7 @@ describe("a session that was killed, denied, retried and resolved", () => {
     const outlines: unknown[] = [];
     for (const fact of facts) {
       if (fact.kind === "model.failed") outlines.push(fact.message);
-      if (fact.kind !== "message" || fact.role !== "assistant") continue;
+      if (fact.kind !== "message" || fact.role !== "assistant" || fact.interrupted === true) continue;
       const told: [unknown, unknown, ...unknown[]] = [undefined, undefined];
       for (const part of fact.parts) {
         if (part.type === "reasoning") told[0] = part.text;

@@ -194,7 +194,7 @@ describe("a command of which nobody knows how it ended", () => {
     const running = live.operations.at(-1)?.id ?? "";
     const [session = ""] = home.sessions();
     const early = { session, run: live.run, operation: running, outcome: "ok" } as const;
-    await expect(resolveOperation(home.engine(), early)).rejects.toMatchObject({ code: "busy" });
+    await expect(resolveOperation(home.engine(), early)).rejects.toMatchObject({ code: "usage" });
 
     await killBoth(home, worker);
     // Nobody has looked yet: the outcome is not unknown, only not known.

@@ -207,6 +207,7 @@ export const examples: { readonly [K in FactKind]: Required<FactOf<K>> } = {
     run,
     status: "failed",
     reason: "budget_turns",
+    by: "me",
     text: "Done.",
     usage: { input: 1 },
     turns: 2,

@@ -5,9 +5,12 @@ import type { SessionState } from "../../src/model/fold.ts";
 import { beginSession, openOperations, openRun } from "../../src/model/fold.ts";
 import { takeIn } from "./fold-log.ts";
 import type { OperationState } from "../../src/model/operation.ts";
+import { awaitsDecision } from "../../src/model/operation.ts";
+import type { Stop } from "../../src/model/stop.ts";
 import { evolveRow } from "../../src/model/row.ts";
-import type { Step } from "../../src/model/run.ts";
-import { next } from "../../src/model/run.ts";
+import type { Step } from "../../src/model/next-step.ts";
+import type { Holder } from "../../src/model/next-step.ts";
+import { next } from "../../src/model/next-step.ts";
 import type { EffectClass, Outcome } from "../../src/model/values.ts";
 
 /** Random legal histories: a worker without an outside, whose every decision is taken from a tape. */
@@ -17,6 +20,12 @@ const classes: readonly EffectClass[] = ["pure", "pure", "checked", "supervised"
 const providerIds = ["call_1", "call_1", "call_2", "", "has space", "x".repeat(80)];
 const toolNames = ["read", "exec", "functions.exec", "", "名前"];
 const limits = { maxTurns: 6 };
+const stops: readonly Stop[] = [
+  { kind: "cancel", by: "me" },
+  { kind: "abandon", by: "me" },
+  { kind: "suspend", reason: "signal" },
+  { kind: "budget" },
+];
 
 /** A history as it grows. */
 export class History {
@@ -25,6 +34,8 @@ export class History {
   state: SessionState;
   /** Every step that the machine asked for, with the state of what it asked about at that time. */
   readonly steps: Step[] = [];
+  /** Why the process that holds the session shall stop. */
+  #stop: Stop | undefined;
   #ids = 0;
   #at = 1_764_511_111_111;
   #epoch = 0;
@@ -70,6 +81,7 @@ export class History {
 
   takeLease(): void {
     this.#epoch++;
+    this.#stop = undefined;
     this.commit([
       {
         kind: "epoch.raised",
@@ -124,6 +136,7 @@ export class History {
   #live(): void {
     const run = openRun(this.state);
     const chance = this.#choose(12);
+    if (chance === 9 && run !== undefined) this.#stop ??= stops[this.#choose(stops.length)];
     if (chance === 11) this.takeLease();
     else if (chance === 10) this.#rewind();
     else if (run === undefined) this.#newRun();
@@ -161,7 +174,7 @@ export class History {
   #step(id: string): void {
     const run = this.state.runs.get(id);
     if (run === undefined) throw new Error(`there is no run ${id}`);
-    const step = next(run, openOperations(this.state), { epoch: this.#epoch, limits, elapsedMs: 0 });
+    const step = next(run, openOperations(this.state), this.#holder());
     this.steps.push(step);
     const elapsedMs = 5;
     switch (step.do) {
@@ -176,23 +189,65 @@ export class History {
       case "settle":
         return this.#settle(step.operations);
       case "require_input": {
+        this.#stop = undefined;
         this.commit([{ kind: "run.input_required", run: id, operations: [...step.operations], elapsedMs }]);
         if (this.tape.length === 0) this.#resolve();
         return;
       }
       case "suspend":
-        this.commit([
-          { kind: "run.suspended", run: id, reason: step.reason, message: step.message, elapsedMs },
-        ]);
+        this.#stop = undefined;
+        this.commit([{ kind: "run.suspended", run: id, reason: step.reason, elapsedMs }]);
         return this.takeLease();
-      case "fail": {
+      case "ask":
+        return this.commit(
+          step.operations.map(({ operation, tool }) => ({
+            kind: "approval.asked",
+            operation,
+            capability: tool,
+          })),
+        );
+      case "await":
+        return this.#decide(step.operations);
+      case "cancel":
+        return this.commit(
+          step.operations.map(({ operation }) => ({ kind: "op.known", operation, outcome: "canceled" })),
+        );
+      case "end": {
         const { usage, turns } = run;
-        const ended = { kind: "run.ended", run: id, status: "failed", reason: step.reason } as const;
-        return this.commit([{ ...ended, usage, turns, elapsedMs }]);
+        this.#stop = undefined;
+        const { status, reason, by } = step;
+        const why = { ...(reason !== undefined && { reason }), ...(by !== undefined && { by }) };
+        return this.commit([{ kind: "run.ended", run: id, status, ...why, usage, turns, elapsedMs }]);
       }
       case "stop":
-        return;
+        // Told to leave before it picked the run up: somebody else does.
+        this.#stop = undefined;
+        return this.takeLease();
     }
+  }
+
+  #holder(): Holder {
+    const asking = new Set(["exec", "名前"]);
+    return {
+      epoch: this.#epoch,
+      limits,
+      elapsedMs: 0,
+      stop: this.#stop,
+      needsApproval: ({ tool }) => asking.has(tool),
+    };
+  }
+
+  /** A person, a rule or the end of a wait decides about the first that waits. */
+  #decide(operations: readonly OperationState[]): void {
+    const first = operations.find(awaitsDecision);
+    if (first === undefined) throw new Error("nothing waits for a decision");
+    const { operation } = first;
+    const decided = { kind: "approval.decided", operation, by: "me" } as const;
+    if (this.#choose(3) > 0) return this.commit([{ ...decided, decision: "allow" }]);
+    this.commit([
+      { ...decided, decision: "deny" },
+      { kind: "op.known", operation, outcome: "denied", output: "denied by me" },
+    ]);
   }
 
   #call(run: string, turn: number): void {

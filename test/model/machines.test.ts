@@ -3,10 +3,22 @@ import type { DeliveryFact, DeliveryState } from "../../src/model/delivery.ts";
 import { applyToQueue, emptyQueueState, evolveDelivery } from "../../src/model/delivery.ts";
 import { isHoldfastError } from "../../src/model/errors.ts";
 import type { Fact } from "../../src/model/facts.ts";
-import type { OperationFact, OperationState } from "../../src/model/operation.ts";
 import { evolveOperation } from "../../src/model/operation.ts";
-import type { RunFact, RunLimits, RunState } from "../../src/model/run.ts";
-import { evolveRun, modelAttemptsMax, next, parallelMax, retryAfterMsMax } from "../../src/model/run.ts";
+import type { RunFact } from "../../src/model/run.ts";
+import { evolveRun } from "../../src/model/run.ts";
+
+import {
+  asked,
+  numbered,
+  failed,
+  operation,
+  operationFacts,
+  operationStates,
+  place,
+  run,
+  runFacts,
+  runStates,
+} from "./machine-states.ts";
 
 /** What a pair comes to, in one word; `—` where the log would contradict itself. */
 function outcomeOf(evolve: () => string): string {
@@ -38,88 +50,6 @@ function matrix<State, F extends Fact>(
   return `\n${[line("", names), ...rows].join("\n")}\n`;
 }
 
-const place = { at: 10, epoch: 2, lastAt: 9 };
-const run = "run_1";
-const failed = { kind: "model.failed", run, turn: 1, reason: "http", message: "", durationMs: 1 } as const;
-const runFacts: Record<string, RunFact> = {
-  "run.created": { kind: "run.created", run, message: "msg_1" },
-  "run.started": { kind: "run.started", run, attempt: 1 },
-  "run.suspended": { kind: "run.suspended", run, reason: "provider", elapsedMs: 1 },
-  "run.input_required": { kind: "run.input_required", run, operations: [], elapsedMs: 1 },
-  "run.ended": { kind: "run.ended", run, status: "completed", usage: {}, turns: 1, elapsedMs: 1 },
-  "model.requested": {
-    kind: "model.requested",
-    run,
-    turn: 1,
-    role: "execution",
-    provider: "p",
-    model: "m",
-    system: { sha256: "", bytes: 0 },
-    tools: {},
-  },
-  "model.answered": { kind: "model.answered", run, turn: 1, durationMs: 1, stopReason: "stop" },
-  "model.failed": { ...failed, retryable: true, began: false },
-};
-
-/** The fact with the number that comes next in this state. */
-function numbered(state: RunState | undefined, fact: RunFact): RunFact {
-  if (fact.kind === "run.started") return { ...fact, attempt: (state?.attempts ?? 0) + 1 };
-  return "turn" in fact ? { ...fact, turn: (state?.turns ?? 0) + 1 } : fact;
-}
-
-function runAfter(...kinds: string[]): RunState | undefined {
-  return kinds.reduce<RunState | undefined>((state, kind) => {
-    const fact = runFacts[kind];
-    if (fact === undefined) throw new Error(`there is no fact ${kind}`);
-    return evolveRun(state, numbered(state, fact), place);
-  }, undefined);
-}
-
-const began = ["run.created", "run.started"];
-const runStates: Record<string, RunState | undefined> = {
-  none: undefined,
-  queued: runAfter("run.created"),
-  running: runAfter(...began),
-  "running, asking": runAfter(...began, "model.requested"),
-  suspended: runAfter(...began, "run.suspended"),
-  input_required: runAfter(...began, "run.input_required"),
-  completed: runAfter(...began, "run.ended"),
-};
-
-const operation = "op_1";
-const asked = { kind: "op.asked", operation, run, turn: 1, tool: "exec", effect: "supervised" } as const;
-const operationFacts: Record<string, OperationFact> = {
-  "op.asked": asked,
-  "op.started": {
-    kind: "op.started",
-    operation,
-    tool: "exec",
-    effect: "supervised",
-    evidence: { class: "opaque" },
-  },
-  "op.known": { kind: "op.known", operation, outcome: "ok" },
-  "op.unknown": { kind: "op.unknown", operation, reason: "", evidence: {} },
-  "op.resolved": { kind: "op.resolved", operation, outcome: "ok", by: "me" },
-  "op.settled": { kind: "op.settled", operation },
-};
-
-function operationAfter(...kinds: string[]): OperationState | undefined {
-  return kinds.reduce<OperationState | undefined>((state, kind) => {
-    const fact = operationFacts[kind];
-    if (fact === undefined) throw new Error(`there is no fact ${kind}`);
-    return evolveOperation(state, fact, 10);
-  }, undefined);
-}
-
-const operationStates: Record<string, OperationState | undefined> = {
-  none: undefined,
-  asked: operationAfter("op.asked"),
-  started: operationAfter("op.asked", "op.started"),
-  unknown: operationAfter("op.asked", "op.started", "op.unknown"),
-  known: operationAfter("op.asked", "op.started", "op.known"),
-  settled: operationAfter("op.asked", "op.started", "op.known", "op.settled"),
-};
-
 const delivery = "dlv_1";
 const deliveryFacts: Record<string, DeliveryFact> = {
   "delivery.edited": { kind: "delivery.edited", delivery, text: "b" },
@@ -129,6 +59,8 @@ const deliveryFacts: Record<string, DeliveryFact> = {
   "delivery.blocked": { kind: "delivery.blocked", delivery, reason: "r" },
   "delivery.unblocked": { kind: "delivery.unblocked", delivery, by: "me" },
   "delivery.removed": { kind: "delivery.removed", delivery },
+  "delivery.armed": { kind: "delivery.armed", delivery, authorisation: "me" },
+  "delivery.disarmed": { kind: "delivery.disarmed", delivery, reason: "r" },
 };
 
 function deliveryAfter(...kinds: string[]): DeliveryState {
@@ -196,32 +128,36 @@ describe("a machine allows what may follow, and nothing else", () => {
   test("an operation", () => {
     expect(matrix(operationStates, operationFacts, (state, fact) => evolveOperation(state, fact, 10).at))
       .toMatchInlineSnapshot(`
-      "
-                  none            asked           started         unknown         known           settled
-      op.asked    asked           —               —               —               —               —
-      op.started  —               started         —               —               —               —
-      op.known    —               known           known           —               —               —
-      op.unknown  —               —               unknown         —               —               —
-      op.resolved —               —               —               known           —               —
-      op.settled  —               —               —               —               settled         —
-      "
-    `);
+        "
+                         none            asked           waiting         allowed         started         unknown         known           settled
+        op.asked         asked           —               —               —               —               —               —               —
+        op.started       —               started         —               started         —               —               —               —
+        op.known         —               known           known           known           known           —               —               —
+        op.unknown       —               —               —               —               unknown         —               —               —
+        op.resolved      —               —               —               —               —               known           —               —
+        op.settled       —               —               —               —               —               —               settled         —
+        approval.asked   —               asked           —               —               —               —               —               —
+        approval.decided —               —               asked           —               —               —               —               —
+        "
+      `);
   });
 
   test("a delivery", () => {
     expect(matrix(deliveryStates, deliveryFacts, (state, fact) => evolveDelivery(state, fact).at))
       .toMatchInlineSnapshot(`
-      "
-                            admitted        claimed         acknowledged    blocked         removed
-      delivery.edited       admitted        —               —               blocked         —
-      delivery.claimed      claimed         —               —               —               —
-      delivery.released     —               admitted        —               —               —
-      delivery.acknowledged —               acknowledged    —               —               —
-      delivery.blocked      blocked         blocked         blocked         —               —
-      delivery.unblocked    —               —               —               admitted        —
-      delivery.removed      removed         —               —               removed         —
-      "
-    `);
+        "
+                              admitted        claimed         acknowledged    blocked         removed
+        delivery.edited       admitted        —               —               blocked         —
+        delivery.claimed      claimed         —               —               —               —
+        delivery.released     —               admitted        —               —               —
+        delivery.acknowledged —               acknowledged    —               —               —
+        delivery.blocked      blocked         blocked         blocked         —               —
+        delivery.unblocked    —               —               —               admitted        —
+        delivery.removed      removed         —               —               removed         —
+        delivery.armed        admitted        claimed         acknowledged    blocked         removed
+        delivery.disarmed     admitted        claimed         acknowledged    blocked         removed
+        "
+      `);
   });
 
   test("an operation stands only for one that provably did not happen", () => {
@@ -235,100 +171,6 @@ describe("a machine allows what may follow, and nothing else", () => {
       const allowed = outcomeOf(() => evolveOperation(undefined, fact, 10, state).at);
       expect(allowed, name).toBe(name === "never" ? "asked" : "—");
     }
-  });
-});
-
-/** The next step of a run with these operations open, under an epoch of this or of another process. */
-function stepOf(state: RunState | undefined, open: (OperationState | undefined)[], epoch = place.epoch) {
-  if (state === undefined) throw new Error("there is no run");
-  const present = open.filter((one): one is OperationState => one !== undefined);
-  return next(state, present, { epoch, limits: { maxTurns: 2 }, elapsedMs: 0 });
-}
-
-describe("what happens next", () => {
-  test("for every state of a run and of its one open operation", () => {
-    const lines = Object.entries(runStates)
-      .filter(([name]) => name !== "none")
-      .flatMap(([name, state]) =>
-        [place.epoch, place.epoch + 1].map((epoch) => {
-          const steps = [undefined, ...Object.values(operationStates).slice(1, -1)].map(
-            (one) => stepOf(state, [one], epoch).do,
-          );
-          return `${name.padEnd(16)} ${epoch === place.epoch ? "same" : "next"} ${steps.map((one) => one.padEnd(14)).join("")}`.trimEnd();
-        }),
-      );
-    const head =
-      `${"".padEnd(22)}${["no operation", ...Object.keys(operationStates).slice(1, -1)].map((one) => one.padEnd(14)).join("")}`.trimEnd();
-    expect(`\n${[head, ...lines].join("\n")}\n`).toMatchInlineSnapshot(`
-      "
-                            no operation  asked         started       unknown       known
-      queued           same start         start         start         start         start
-      queued           next start         start         start         start         start
-      running          same call          begin         prove         require_input settle
-      running          next start         start         start         start         start
-      running, asking  same call          begin         prove         require_input settle
-      running, asking  next start         start         start         start         start
-      suspended        same start         start         start         start         start
-      suspended        next start         start         start         start         start
-      input_required   same start         start         start         require_input start
-      input_required   next start         start         start         require_input start
-      completed        same stop          stop          stop          stop          stop
-      completed        next stop          stop          stop          stop          stop
-      "
-    `);
-  });
-
-  test("reads start together, so many at a time; an effect starts alone", () => {
-    const of = (id: string, effect: "pure" | "checked"): OperationState =>
-      evolveOperation(undefined, { ...asked, operation: id, effect }, 1);
-    const begin = (open: OperationState[]): string[] => {
-      const step = stepOf(runStates["running"], open);
-      return step.do === "begin" ? step.operations.map((one) => one.operation) : [];
-    };
-    expect(begin([of("a", "pure"), of("b", "pure"), of("c", "checked"), of("d", "pure")])).toEqual([
-      "a",
-      "b",
-    ]);
-    expect(begin([of("c", "checked"), of("d", "pure")])).toEqual(["c"]);
-    const many = Array.from({ length: 1000 }, (_, index) => of(`op_${index}`, "pure"));
-    expect(begin(many)).toHaveLength(parallelMax);
-  });
-
-  test("a call that failed is made again, unless that is hopeless, too often, or too long to wait for", () => {
-    const after = (
-      ...failures: (Partial<typeof failed> & { retryable: boolean; retryAfterMs?: number })[]
-    ) => {
-      const state = failures.reduce<RunState | undefined>((one, failure) => {
-        const asking = runFacts["model.requested"];
-        if (asking === undefined) throw new Error("no such fact");
-        return evolveRun(evolveRun(one, asking, place), { ...failed, ...failure, began: false }, place);
-      }, runStates["running"]);
-      return stepOf(state, []);
-    };
-    expect(after({ retryable: true })).toMatchObject({ do: "call", turn: 1, failed: 1 });
-    expect(after({ retryable: true, retryAfterMs: 50 })).toMatchObject({ do: "call", retryAfterMs: 50 });
-    expect(after({ retryable: true, retryAfterMs: retryAfterMsMax + 1 })).toMatchObject({ do: "suspend" });
-    expect(after({ retryable: false })).toMatchObject({ do: "suspend", reason: "provider" });
-    const often = Array.from({ length: modelAttemptsMax }, () => ({ retryable: true }));
-    expect(after(...often.slice(1))).toMatchObject({ do: "call" });
-    expect(after(...often)).toMatchObject({ do: "suspend" });
-  });
-
-  test("budgets are counted over all attempts", () => {
-    const answered = ["model.requested", "model.answered"];
-    const two = runAfter(...began, ...answered, "run.suspended", "run.started", ...answered);
-    if (two === undefined) throw new Error("there is no run");
-    const used = { ...two, usage: { input: 70, output: 30 } };
-    const stepWith = (limits: RunLimits, elapsedMs = 0) =>
-      next(used, [], { epoch: place.epoch, limits, elapsedMs });
-    expect(stepWith({ maxTurns: 2 })).toMatchObject({ do: "fail", reason: "budget_turns" });
-    expect(stepWith({ maxTokens: 100 })).toMatchObject({ do: "fail", reason: "budget_tokens" });
-    // One millisecond in the attempt that was suspended, nine in this one.
-    expect(stepWith({ maxWallClockMs: 10 }, 9)).toMatchObject({ do: "fail", reason: "budget_wall_clock" });
-    expect(stepWith({ maxTurns: 3, maxTokens: 101, maxWallClockMs: 11 }, 9)).toMatchObject({
-      do: "call",
-      turn: 3,
-    });
   });
 });
 

@@ -59,6 +59,8 @@ describe("of a log is recorded", () => {
       calls: ["a"],
       cut: 1,
     });
+    expect(recorded([requested], [partial, failed("http")])).toMatchObject({ calls: ["http"], cut: 0 });
+    expect(recorded([requested], [partial, failed("interrupted")])).toMatchObject({ calls: [], cut: 1 });
     expect(recorded([requested], [partial, answered])).toMatchObject({ calls: [], cut: 1 });
     expect(recorded([requested], [message, answered], [requested])).toMatchObject({ calls: ["a"], cut: 1 });
   });

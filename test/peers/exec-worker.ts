@@ -31,6 +31,7 @@ const run: ToolRun = {
   place: options.place,
   args: options.args,
   signal: new AbortController().signal,
+  graceMs: 2000,
   live: () => undefined,
 };
 

@@ -6,12 +6,14 @@ import type { Redactor } from "../../model/redact.ts";
 import { makeRedactor } from "../../model/redact.ts";
 import type { SupervisorProgram } from "./exec/index.ts";
 import { execTool } from "./exec/index.ts";
+import type { CallLimits } from "./models/call-limits.ts";
 import type { Environment } from "./models/choice.ts";
 import { keyNames } from "./models/choice.ts";
 import type { OpenModelOptions } from "./models/model.ts";
 import { openModel } from "./models/model.ts";
 import { fileTools } from "./tools/file-tools.ts";
 
+export type { CallLimits } from "./models/call-limits.ts";
 export { chooseModel } from "./models/choose.ts";
 
 /** Masks every key that the environment holds. */
@@ -29,12 +31,16 @@ function secretsOf(environment: Environment): string[] {
 export interface BuiltinAgentOptions {
   readonly host: Host;
   readonly model: ModelChoice;
+  /** False where only the tools are needed: the model then answers every call with a refusal. */
+  readonly asks: boolean;
   readonly cassette?: Uint8Array;
   /** Tools of other capabilities are not offered to the model. */
   readonly capabilities: readonly string[];
   readonly environment: Environment;
   readonly passEnv: readonly string[];
   readonly supervisorProgram: SupervisorProgram;
+  /** How long a model may be silent, where it is not the usual. */
+  readonly callLimits?: CallLimits | undefined;
 }
 
 /**
@@ -46,13 +52,16 @@ export function openBuiltinAgent(options: BuiltinAgentOptions): Agent {
   const secrets = secretsOf(environment);
   const redactor = makeRedactor(secrets);
   const redact = (text: string) => redactor.text(text);
-  const model = openRecordedModel({
-    choice,
-    environment,
-    host,
-    redact,
-    ...(cassette !== undefined && { cassette }),
-  });
+  const model = options.asks
+    ? openRecordedModel({
+        choice,
+        environment,
+        host,
+        redact,
+        ...(cassette !== undefined && { cassette }),
+        ...(options.callLimits !== undefined && { limits: options.callLimits }),
+      })
+    : silentModel(choice);
   const all: Tool[] = [
     ...fileTools(host),
     execTool({ host, supervisorProgram, environment, passEnv, secrets }),
@@ -65,6 +74,17 @@ export function openBuiltinAgent(options: BuiltinAgentOptions): Agent {
     redact,
     maskStream: () => redactor.stream(),
     close: async () => undefined,
+  };
+}
+
+function silentModel({ provider, model: name }: ModelChoice): Model {
+  return {
+    provider,
+    name,
+    async *call() {
+      const message = `${provider}/${name} is not to be asked anything`;
+      yield { type: "failed", failure: { reason: "interrupted", message, retryable: false } };
+    },
   };
 }
 

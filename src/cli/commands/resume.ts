@@ -1,5 +1,5 @@
 import { findRun, readSession, resume as resumeSession } from "../../engine/index.ts";
-import type { EngineContext } from "../../engine/index.ts";
+import type { EngineContext, ResumeRequest } from "../../engine/index.ts";
 import { isHoldfastError } from "../../model/errors.ts";
 import type { OperationView } from "../../model/views.ts";
 import type { Call } from "../call.ts";
@@ -17,21 +17,31 @@ export interface ResumeFlags extends TaskFlags, PolicyArguments {
 
 /** `holdfast resume`: goes on with a session, from what is on disk. */
 export async function resume(call: Call, selector: string, flags: ResumeFlags): Promise<number> {
-  const task = await readTask(call.outside, flags);
-  const policy = policyFlagsOf(flags);
+  const request = await resumeRequestOf(call, selector, flags);
+  const { task } = request;
   const context = engineOf(call);
-  const request = {
-    selector,
-    acceptRollback: flags.acceptRollback === true,
-    ...(task !== undefined && { task }),
-    ...(policy !== undefined && { policy }),
-  };
   return await doWork(call, context, {
     session: selector,
     earlier: call.form === "text" ? await earlierOperations(context, selector) : [],
     ...(task !== undefined && { task }),
     start: ({ observer, signal }) => resumeSession(context, { ...request, signal }, observer),
   });
+}
+
+/** What the flags ask for. */
+export async function resumeRequestOf(
+  call: Call,
+  selector: string,
+  flags: ResumeFlags,
+): Promise<ResumeRequest> {
+  const task = await readTask(call.outside, flags);
+  const policy = policyFlagsOf(flags);
+  return {
+    selector,
+    acceptRollback: flags.acceptRollback === true,
+    ...(task !== undefined && { task }),
+    ...(policy !== undefined && { policy }),
+  };
 }
 
 /** What people are shown of operations that this process did not ask for. What is wrong with the session, `resume` says. */

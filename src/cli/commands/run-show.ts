@@ -46,7 +46,8 @@ export async function runShow(call: Call, selection: RunSelection): Promise<numb
     for (const line of unknownLines(view, { program: call.program, columns })) screen.line(...line);
     for (const operation of view.operations) writeOperation(screen, operation, { full });
     if (selection.operation === undefined && isNewest(read, view) && !hasUnknown(view)) {
-      const place = { active: read.active, damaged: read.damage !== undefined, columns };
+      const damaged = read.damage === undefined ? undefined : ("log" as const);
+      const place = { active: read.active, damaged, columns };
       for (const line of wayOnLines(view, { program: call.program, ...place })) screen.line(...line);
     }
     return screen;

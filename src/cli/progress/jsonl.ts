@@ -31,7 +31,7 @@ export function jsonlProgress(stream: OutputStream): ProgressOutput {
     begun: () => undefined,
     stop: () => undefined,
     ended: () => undefined,
-    needsRun: false,
+    needsLeft: false,
     flushed: () => writer.flushed(),
   };
 }

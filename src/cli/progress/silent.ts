@@ -7,7 +7,7 @@ export function silentProgress(): ProgressOutput {
     begun: () => undefined,
     stop: () => undefined,
     ended: () => undefined,
-    needsRun: true,
+    needsLeft: true,
     flushed: () => Promise.resolve(),
   };
 }

@@ -3,7 +3,7 @@ import type { Clock } from "../../host/index.ts";
 import type { Commit } from "../../model/commit.ts";
 import type { Fact, Message } from "../../model/facts.ts";
 import { isKnownKind } from "../../model/facts.ts";
-import type { OperationView, RunView } from "../../model/views.ts";
+import type { OperationView } from "../../model/views.ts";
 import type { Json } from "../../model/values.ts";
 import type { Screen, Span } from "../screen.ts";
 import { oneLine } from "../text/clean.ts";
@@ -12,9 +12,9 @@ import { fitEnd } from "../text/width.ts";
 import { wrapText } from "../text/wrap.ts";
 import type { LiveLine } from "./live-region.ts";
 import { LiveRegion } from "./live-region.ts";
-import type { ProgressOutput } from "./output.ts";
+import type { LeftBehind, ProgressOutput } from "./output.ts";
 import { durableWaitsMax } from "./output.ts";
-import { summaryLines } from "./summary.ts";
+import { queueLines, summaryLines } from "./summary.ts";
 import { TextStream } from "./text-stream.ts";
 import type { CallState } from "./tool-line.ts";
 import { markOf, summariseArgs, toolLine } from "./tool-line.ts";
@@ -46,7 +46,7 @@ const troubleLines = 3;
 
 /** Writes progress for people. */
 export class TextProgress implements ProgressOutput {
-  readonly needsRun = true;
+  readonly needsLeft = true;
   readonly observer = {
     commit: async (commit: Commit) => {
       this.#commit(commit);
@@ -94,18 +94,21 @@ export class TextProgress implements ProgressOutput {
     this.#text.end();
   }
 
-  ended(report: WorkReport, run: RunView | undefined): void {
+  ended(report: WorkReport, left: LeftBehind | undefined): void {
     this.stop();
     const { screen, clock, program } = this.#options;
+    const { columns } = screen;
+    const queue = left?.queue;
     if (report.ending === "idle") {
       this.#note("Nothing to do: no run is open and no message waits.");
+      for (const line of queue === undefined ? [] : queueLines(queue, columns)) screen.line(...line);
       this.#note(["dim", "next       "], `${program} resume ${report.session} --task "…"`);
       return;
     }
-    if (run === undefined) return;
+    if (left?.run === undefined) return;
     const tookMs = clock.monotonicMs() - this.#startedMs;
     this.#text.gap("summary");
-    for (const line of summaryLines(run, { program, tookMs, columns: screen.columns })) screen.line(...line);
+    for (const line of summaryLines(left.run, { program, tookMs, columns, queue })) screen.line(...line);
   }
 
   flushed(): Promise<void> {

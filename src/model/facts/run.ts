@@ -61,6 +61,8 @@ export const RunEnded = z.object({
    * `content_filter`, `answer_cut`, `answer_broken` where the last answer is not whole.
    */
   reason: z.optional(z.string()),
+  /** Who canceled or abandoned it: a person's name. */
+  by: z.optional(z.string()),
   /** The final answer, at most 32 KiB of it; whole in the final message. */
   text: z.optional(z.string()),
   /** Tokens of all its model calls, over all attempts. */

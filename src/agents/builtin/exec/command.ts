@@ -54,6 +54,7 @@ export class Command {
   #child: ChildProcess | undefined;
   #stopped: StopReason | undefined;
   #stoppedMs = 0;
+  #graceMs = 0;
 
   constructor(options: CommandOptions) {
     this.#options = options;
@@ -61,9 +62,10 @@ export class Command {
   }
 
   /** Asks the command to stop, then makes it. Does nothing where it was told before or has exited. */
-  stop(reason: StopReason): void {
+  stop(reason: StopReason, graceMs = this.#options.limits.graceMs): void {
     if (this.#exited.signal.aborted || this.#stopped !== undefined) return;
     this.#stopped = reason;
+    this.#graceMs = graceMs;
     this.#stoppedMs = this.#options.host.clock.monotonicMs();
     if (this.#child !== undefined) void this.#terminate(this.#child);
   }
@@ -153,16 +155,16 @@ export class Command {
 
   async #terminate(child: ChildProcess): Promise<void> {
     child.signalGroup("SIGTERM");
-    await this.#options.host.clock.sleep(this.#options.limits.graceMs, this.#exited.signal);
+    await this.#options.host.clock.sleep(this.#graceMs, this.#exited.signal);
     if (!this.#exited.signal.aborted) child.signalGroup("SIGKILL");
   }
 
   /** After the leader's exit: ends the rest of a group that was told to stop, then reads on for a while. */
   async #settle(): Promise<void> {
     const { clock } = this.#options.host;
-    const { graceMs, drainMs } = this.#options.limits;
+    const { drainMs } = this.#options.limits;
     if (this.#stopped !== undefined) {
-      while ((await this.#groupLives()) && clock.monotonicMs() < this.#stoppedMs + graceMs) {
+      while ((await this.#groupLives()) && clock.monotonicMs() < this.#stoppedMs + this.#graceMs) {
         await clock.sleep(survivorPollMs);
       }
       if (await this.#groupLives()) this.#child?.signalGroup("SIGKILL");

@@ -89,8 +89,8 @@ export class SupervisorConnection {
   }
 
   /** Asks the supervisor to stop the command; false where nobody is there to be asked. */
-  cancel(operation: string): boolean {
-    return this.isOpen && this.#connection.send({ type: "cancel", operation });
+  cancel(operation: string, graceMs: number): boolean {
+    return this.isOpen && this.#connection.send({ type: "cancel", operation, graceMs });
   }
 
   /** Ends the connection; an answer that is awaited becomes undefined. */

@@ -28,7 +28,7 @@ export interface Following {
 
 const pollMs = 100;
 const pollConnectedMs = 1000;
-/** From the request to stop to giving up; the supervisor kills what does not stop, long before. */
+/** From the end of the grace to giving up; the supervisor kills what does not stop, long before. */
 const stopMs = 10_000;
 const readBytesMax = 64 * 1024;
 
@@ -127,13 +127,13 @@ class Stopper {
   async stop(): Promise<boolean> {
     const { host, run, connection } = this.#following;
     const nowMs = host.clock.monotonicMs();
-    this.#giveUpMs ??= nowMs + stopMs;
+    this.#giveUpMs ??= nowMs + run.graceMs + stopMs;
     if (nowMs >= this.#giveUpMs) return false;
     if (this.#isAsked) return true;
-    this.#isAsked = connection?.cancel(run.place.operation) === true;
+    this.#isAsked = connection?.cancel(run.place.operation, run.graceMs) === true;
     if (!this.#isAsked) {
       this.#own = await connectClaimant(this.#following);
-      this.#isAsked = this.#own?.cancel(run.place.operation) === true;
+      this.#isAsked = this.#own?.cancel(run.place.operation, run.graceMs) === true;
     }
     return true;
   }

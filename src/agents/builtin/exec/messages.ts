@@ -35,7 +35,12 @@ export type Start = z.infer<typeof Start>;
 const Watch = z.object({ type: z.literal("watch"), operation: z.string() });
 
 /** Stop the command; its real end is recorded. */
-const Cancel = z.object({ type: z.literal("cancel"), operation: z.string() });
+const Cancel = z.object({
+  type: z.literal("cancel"),
+  operation: z.string(),
+  /** Milliseconds that it has to end by itself; the supervisor's own measure where absent. */
+  graceMs: z.optional(z.number().check(z.nonnegative())),
+});
 
 /** All that a worker says. */
 export const WorkerMessage = z.discriminatedUnion("type", [Hello, Start, Watch, Cancel]);

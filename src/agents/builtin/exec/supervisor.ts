@@ -149,7 +149,7 @@ class Supervisor {
         this.#watch(peer, message.operation);
         break;
       case "cancel":
-        this.#running.get(message.operation)?.command.stop("cancel");
+        this.#running.get(message.operation)?.command.stop("cancel", message.graceMs);
         break;
     }
   }

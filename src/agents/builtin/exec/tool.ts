@@ -161,7 +161,7 @@ async function start(
 
 /** A cancel that comes meanwhile follows the request through the same connection. */
 async function request(connection: SupervisorConnection, run: ToolRun, message: Start): Promise<Answer> {
-  const cancel = (): void => void connection.cancel(run.place.operation);
+  const cancel = (): void => void connection.cancel(run.place.operation, run.graceMs);
   run.signal.addEventListener("abort", cancel);
   try {
     const answer = connection.request(message);

@@ -11,6 +11,9 @@ type ProseStreamPart = Extract<StreamPart, { type: `${"text" | "reasoning"}-${st
 type Delta = Extract<ModelEvent, { type: "delta" }>;
 type Answered = Extract<ModelEvent, { type: "answered" }>;
 
+/** Words of servers that imitate Chat Completions, for an answer that a filter stopped. */
+const filterWords: ReadonlySet<string> = new Set(["sensitive", "safety", "recitation"]);
+
 /** Stream parts that say nothing of an answer. */
 const noAnswer: ReadonlySet<StreamPart["type"]> = new Set(["stream-start", "error", "finish"]);
 
@@ -40,6 +43,11 @@ export class Answer {
     return undefined;
   }
 
+  /** Why it stopped, in the provider's own word; undefined where it said none. */
+  get stopWord(): string | undefined {
+    return this.#finish?.finishReason.raw;
+  }
+
   /** The whole answer; undefined where the stream ended before the provider said that it was whole. */
   answered(): Answered | undefined {
     const finish = this.#finish;
@@ -52,7 +60,7 @@ export class Answer {
       type: "answered",
       parts: this.#parts.filter(hasContent),
       ...(usage !== undefined && { usage }),
-      stopReason: unified,
+      stopReason: filterWords.has(raw ?? "") ? "content-filter" : unified,
       ...(this.#responseId !== undefined && { responseId: this.#responseId }),
     };
   }

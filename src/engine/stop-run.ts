@@ -1,0 +1,54 @@
+import { HoldfastError } from "../model/errors.ts";
+import { newestRun, openRun } from "../model/fold.ts";
+import type { RunView } from "../model/views.ts";
+import { askHolder } from "./ask-holder.ts";
+import type { EngineContext } from "./context.ts";
+import { findRun, readSession } from "./read-session.ts";
+import { wantStop } from "./request-desk.ts";
+
+/** Which run shall end, and who says so. */
+export interface StopRunRequest {
+  /** A whole id of a session, or an unambiguous part of one. */
+  readonly session: string;
+  /** The run, likewise; the one that is open where absent, else the newest. */
+  readonly run?: string;
+  /** The user of the operating system where absent. */
+  readonly by?: string;
+}
+
+/**
+ * Ends a run as canceled: tools that run are told to stop and their real ends recorded, what never started is canceled.
+ * A live worker is asked to; without one it is done here. Rejects `not_found`, `usage` where the run ended otherwise,
+ * and `input_required` where it is not known whether something happened.
+ */
+export async function cancelRun(context: EngineContext, request: StopRunRequest): Promise<RunView> {
+  return await stopRun(context, "cancel", request);
+}
+
+/** Ends a run as failed, as {@link cancelRun} does, and leaves what is unknown of it on record as it is. */
+export async function abandonRun(context: EngineContext, request: StopRunRequest): Promise<RunView> {
+  return await stopRun(context, "abandon", request);
+}
+
+async function stopRun(
+  context: EngineContext,
+  verb: "cancel" | "abandon",
+  { session: selector, run, by = context.host.processes.self.user }: StopRunRequest,
+): Promise<RunView> {
+  const read = await readSession(context, selector);
+  const { state } = read;
+  const wanted = run ?? openRun(state)?.run ?? newestRun(state)?.run;
+  if (wanted === undefined) {
+    throw new HoldfastError("not_found", `session ${state.id} has no run yet`, {
+      hint: `See what waits in its queue with: holdfast queue list ${state.id}`,
+    });
+  }
+  const { run: id } = findRun(read, wanted);
+  await askHolder(context, state.id, {
+    by,
+    request: async () => ({ verb, run: id }),
+    accept: async () => undefined,
+    alone: async (worker) => void wantStop(worker, { verb, run: id }, by),
+  });
+  return findRun(await readSession(context, state.id), id);
+}

@@ -1,0 +1,27 @@
+import type { Stop } from "../model/stop.ts";
+import { graverStop } from "../model/stop.ts";
+
+/** By which a person, a signal or another process stops work that is under way. Thrown once, it stays thrown. */
+export class StopSwitch {
+  readonly #listeners = new Set<() => void>();
+  #stop: Stop | undefined;
+
+  /** Why the work shall end; undefined where it shall not. */
+  get stop(): Stop | undefined {
+    return this.#stop;
+  }
+
+  /** Has the work end; of several reasons the gravest counts. */
+  request(stop: Stop): void {
+    const before = this.#stop;
+    this.#stop = graverStop(before, stop);
+    if (this.#stop === before) return;
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Calls `listener` whenever the reason changes, from now on; returns how to end that. */
+  onRequest(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+}
