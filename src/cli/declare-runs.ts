@@ -6,8 +6,9 @@ import type { ResumeFlags } from "./commands/resume.ts";
 import type { RunFlags } from "./commands/run.ts";
 import type { Reading } from "./declare.ts";
 import { addGlobalFlags, collect, declareCommand, once, perform } from "./declare.ts";
+import { declareAbandon, declareApprove, declareCancel } from "./declare-run-stops.ts";
 
-/** The commands `run` (which starts a task, and is the group of `list`, `show` and `resolve`) and `resume`. */
+/** The commands `run` (which starts a task, and is the group of the commands about runs) and `resume`. */
 
 const ses = "ses_01m8przqmpfx81qrqzwwv0wwr3";
 const run = "run_01m8przqp1kgz3y78sm52xd798";
@@ -31,7 +32,7 @@ export function declareRun(reading: Reading): Command {
     .option("--agent <name>", "who answers (default: builtin)", once)
     .option("--model <provider/model>", "which model answers, or cassette:FILE", once)
     .option("--title <text>", "the session's title (default: from the task)", once);
-  addPolicyFlags(command).option("--resume <session>", "go on with a session instead, as resume does", once);
+  addControlFlags(addPolicyFlags(command)).option("--resume <session>", "go on with a session instead, as resume does", once);
   addGlobalFlags(command);
   perform(reading, command, async (call) => {
     const { resume, ...flags } = command.opts<RunFlags & { resume?: string }>();
@@ -42,6 +43,9 @@ export function declareRun(reading: Reading): Command {
   command.addCommand(declareList(reading));
   command.addCommand(declareShow(reading));
   command.addCommand(declareResolve(reading));
+  command.addCommand(declareApprove(reading));
+  command.addCommand(declareCancel(reading));
+  command.addCommand(declareAbandon(reading));
   return command;
 }
 
@@ -58,7 +62,7 @@ export function declareResume(reading: Reading): Command {
   });
   command.argument("[session]", "its id, or a part that is unambiguous");
   addTaskFlags(command);
-  addPolicyFlags(command)
+  addControlFlags(addPolicyFlags(command))
     .option("--accept-rollback", "go on although the log is older than was known")
     .option("--explain", "say what a resume would find and do first; start nothing");
   addGlobalFlags(command);
@@ -100,6 +104,20 @@ function addPolicyFlags(command: Command): Command {
   return command
     .option("--allow-shell", "let the agent run commands")
     .option("--pass-env <name>", "let commands see this variable, though it looks secret", collect);
+}
+
+function addControlFlags(command: Command): Command {
+  return command
+    .option(
+      "--approvals <how>",
+      "who answers what the policy leaves to a person: prompt, wait[:DURATION] for\nanother process, or deny (default: prompt in a terminal, deny elsewhere)",
+      once,
+    )
+    .option(
+      "--cancel-grace <duration>",
+      "how long running tools may take to end once they are told to (default: 2s)",
+      once,
+    );
 }
 
 function declareList(reading: Reading): Command {

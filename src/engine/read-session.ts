@@ -97,6 +97,8 @@ export interface MessageView {
   role: string;
   at: number;
   parts: unknown[];
+  /** True where it is what had come of an answer that was cut; absent otherwise. */
+  interrupted?: true;
 }
 
 /** A session, whole: the shape of `session show`. */
@@ -127,7 +129,13 @@ export function viewSession(read: ReadSession, queue?: QueueOutlook): SessionVie
     binding: state.created.workspace,
     policy: state.policy.policy,
     runs: viewRuns(read),
-    messages: state.messages.map(({ message: { id, role, parts }, at }) => ({ id, role, at, parts })),
+    messages: state.messages.map(({ message: { id, role, parts, interrupted }, at }) => ({
+      id,
+      role,
+      at,
+      parts,
+      ...(interrupted === true && { interrupted }),
+    })),
     revision: state.revision,
   };
 }

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../model/errors.ts";
+import { HoldfastError, isHoldfastError } from "../model/errors.ts";
 import { newestRun, openRun } from "../model/fold.ts";
 import type { RunView } from "../model/views.ts";
 import { askHolder } from "./ask-holder.ts";
@@ -44,11 +44,21 @@ async function stopRun(
     });
   }
   const { run: id } = findRun(read, wanted);
-  await askHolder(context, state.id, {
-    by,
-    request: async () => ({ verb, run: id }),
-    accept: async () => undefined,
-    alone: async (worker) => void wantStop(worker, { verb, run: id }, by),
-  });
+  try {
+    await askHolder(context, state.id, {
+      by,
+      request: async () => ({ verb, run: id }),
+      accept: async () => undefined,
+      alone: async (worker) => void wantStop(worker, { verb, run: id }, by),
+    });
+  } catch (error) {
+    throw isHoldfastError(error, "input_required") ? withWayOut(error, state.id, id) : error;
+  }
   return findRun(await readSession(context, state.id), id);
+}
+
+function withWayOut(cause: HoldfastError, session: string, run: string): HoldfastError {
+  const look = `See which, and say what happened: holdfast run show ${session} ${run}`;
+  const leave = `Or end the run and leave it open: holdfast run abandon ${session} ${run}`;
+  return new HoldfastError(cause.code, cause.message, { hint: `${look}\n${leave}`, cause });
 }

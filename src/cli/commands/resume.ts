@@ -4,6 +4,8 @@ import { isHoldfastError } from "../../model/errors.ts";
 import type { OperationView } from "../../model/views.ts";
 import type { Call } from "../call.ts";
 import { engineOf } from "../call.ts";
+import type { ControlFlags } from "../control.ts";
+import { controlOf } from "../control.ts";
 import type { TaskFlags } from "../task-source.ts";
 import { readTask } from "../task-source.ts";
 import { doWork } from "../work.ts";
@@ -11,12 +13,13 @@ import type { PolicyArguments } from "./policy.ts";
 import { policyFlagsOf } from "./policy.ts";
 
 /** The flags of `resume`. */
-export interface ResumeFlags extends TaskFlags, PolicyArguments {
+export interface ResumeFlags extends TaskFlags, PolicyArguments, ControlFlags {
   readonly acceptRollback?: boolean;
 }
 
 /** `holdfast resume`: goes on with a session, from what is on disk. */
 export async function resume(call: Call, selector: string, flags: ResumeFlags): Promise<number> {
+  const control = controlOf(call, flags);
   const request = await resumeRequestOf(call, selector, flags);
   const { task } = request;
   const context = engineOf(call);
@@ -24,7 +27,8 @@ export async function resume(call: Call, selector: string, flags: ResumeFlags): 
     session: selector,
     earlier: call.form === "text" ? await earlierOperations(context, selector) : [],
     ...(task !== undefined && { task }),
-    start: ({ observer, signal }) => resumeSession(context, { ...request, signal }, observer),
+    control,
+    start: (parts) => resumeSession(context, { ...request, ...parts.control }, parts.observer),
   });
 }
 

@@ -3,6 +3,8 @@ import type { TaskRequest } from "../../engine/index.ts";
 import { runTask } from "../../engine/index.ts";
 import type { Call } from "../call.ts";
 import { engineOf } from "../call.ts";
+import type { ControlFlags } from "../control.ts";
+import { controlOf } from "../control.ts";
 import type { TaskFlags } from "../task-source.ts";
 import { requireTask } from "../task-source.ts";
 import { doWork } from "../work.ts";
@@ -10,7 +12,7 @@ import type { PolicyArguments } from "./policy.ts";
 import { policyFlagsOf } from "./policy.ts";
 
 /** The flags of `run`. */
-export interface RunFlags extends TaskFlags, PolicyArguments {
+export interface RunFlags extends TaskFlags, PolicyArguments, ControlFlags {
   readonly workspace?: string;
   readonly agent?: string;
   readonly model?: string;
@@ -20,6 +22,7 @@ export interface RunFlags extends TaskFlags, PolicyArguments {
 /** `holdfast run`: a new session, one task. */
 export async function run(call: Call, flags: RunFlags): Promise<number> {
   const { outside } = call;
+  const control = controlOf(call, flags);
   const task = await requireTask(outside, flags);
   const { workspace = ".", agent = "builtin", model, title } = flags;
   const request: TaskRequest = {
@@ -32,6 +35,7 @@ export async function run(call: Call, flags: RunFlags): Promise<number> {
   };
   const context = engineOf(call);
   return await doWork(call, context, {
-    start: ({ observer, signal, begun }) => runTask(context, { ...request, signal }, observer, begun),
+    control,
+    start: (parts) => runTask(context, { ...request, ...parts.control }, parts.observer, parts.begun),
   });
 }

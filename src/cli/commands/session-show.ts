@@ -162,7 +162,9 @@ function writeMessages(
     ]);
   }
   for (const message of shown) {
-    screen.line([toneOf(message.role), message.role], ["dim", `  ${formatTime(message.at)}  ${message.id}`]);
+    const cut: Span[] = message.interrupted === true ? [["warn", "  cut short"]] : [];
+    const at = `  ${formatTime(message.at)}  ${message.id}`;
+    screen.line([toneOf(message.role), message.role], ["dim", at], ...cut);
     for (const part of message.parts) writePart(screen, part as Part, payloads);
   }
 }

@@ -1,4 +1,4 @@
-import type { Observer, WorkReport } from "../../engine/index.ts";
+import type { ApprovalQuestion, Observer, WorkReport } from "../../engine/index.ts";
 import type { QueueOutlook } from "../../model/queue-hold.ts";
 import type { RunView } from "../../model/views.ts";
 
@@ -17,6 +17,12 @@ export interface ProgressOutput {
   readonly observer: Observer;
   /** The session exists from now on. */
   begun(session: string): void;
+  /** Says something beside what happens. */
+  note(text: string): void;
+  /** Shows what a person is asked; nothing else is shown until it is {@link ProgressOutput.answered}. */
+  ask(question: ApprovalQuestion): void;
+  /** The question is answered, by whomever, or nobody is asked any more. */
+  answered(): void;
   /** Nothing live is shown any more: an error or a summary follows. */
   stop(): void;
   /** The work came to an orderly end. `left`: what it leaves behind, where that is asked for. */

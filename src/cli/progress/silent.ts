@@ -5,6 +5,9 @@ export function silentProgress(): ProgressOutput {
   return {
     observer: { commit: () => undefined, live: () => undefined },
     begun: () => undefined,
+    note: () => undefined,
+    ask: () => undefined,
+    answered: () => undefined,
     stop: () => undefined,
     ended: () => undefined,
     needsLeft: true,

@@ -1,6 +1,7 @@
 import type { QueueOutlook } from "../../model/queue-hold.ts";
 import type { RunStatus, RunView } from "../../model/views.ts";
 import type { Span, Tone } from "../screen.ts";
+import { approvalLines } from "../text/approval.ts";
 import { oneLine } from "../text/clean.ts";
 import { queueWords } from "../text/queue.ts";
 import { formatCount, formatDuration, formatUsage } from "../text/units.ts";
@@ -55,6 +56,7 @@ export function summaryLines(
     ...(usage.input === undefined && usage.output === undefined ? [] : [label("tokens", formatUsage(usage))]),
     label("session", session),
     ...(queue === undefined ? [] : queueLines(queue, columns)),
+    ...approvalLines(run, { program, columns }),
     ...unknownLines(run, { program, columns }),
     ...nextLines(run, { program, columns, waiting: queue !== undefined && queue.waiting > 0 }),
   ];
