@@ -94,6 +94,59 @@ turns:
     `);
   });
 
+  test("where the parts of an answer, or what a failure means, contradict themselves", () => {
+    const text = `
+cassette: 1
+turns:
+  - text: beside
+    calls: []
+    parts: []
+  - parts:
+      - { text: a, reasoning: b }
+      - {}
+      - { text: a, signature: s, args: {} }
+      - { reasoning: a, tool: t }
+      - { tool: t, args: {}, argsText: "{}", signature: s }
+      - { text: a, providerMetadataText: "{" }
+      - { text: a, metadata: {} }
+    stopReason: lenght
+    usage: { lowerBound: 1 }
+  - error: { message: a, reason: slow, retryable: true }
+  - error: { message: a, retryable: true }
+  - error: { message: a, reason: interrupted, retryable: 1, began: no, status: 99, retryAfterMs: -1 }
+  - error: { message: a, reason: http, retryable: true, parts: [{ text: a, reasoning: b }, {}, { tool: a }] }
+  - parts: text
+`;
+    expect(refusalOf(text)).toMatchInlineSnapshot(`
+      "The cassette demo.yaml cannot be used:
+        turns[1].parts[5].providerMetadataText: must be JSON text, not "{"
+        turns[1].parts[6].metadata: is not a known field
+        turns[1].usage.lowerBound: must be true or false, not 1
+        turns[1].stopReason: must be stop or tool-calls or length or content-filter or error or other, not "lenght"
+        turns[2].error.reason: must be http or network or auth or quota or rate_limit or context_overflow or content_filter or malformed or timeout or cassette_exhausted, not "slow"
+        turns[3].error.reason: is missing
+        turns[4].error.reason: must be http or network or auth or quota or rate_limit or context_overflow or content_filter or malformed or timeout or cassette_exhausted, not "interrupted"
+        turns[4].error.retryable: must be true or false, not 1
+        turns[4].error.began: must be true or false, not "no"
+        turns[4].error.status: must be at least 100, not 99
+        turns[4].error.retryAfterMs: must be at least 0, not -1
+        turns[5].error.parts[2].tool: is not a known field
+        turns[6].parts: must be a list, not "text"
+        turns[0].text: cannot stand beside parts
+        turns[0].calls: cannot stand beside parts
+        turns[1].parts[0]: must have one of text, reasoning and tool
+        turns[1].parts[1]: must have one of text, reasoning and tool
+        turns[1].parts[2]: has signature, which does not belong to text
+        turns[1].parts[2]: has args, which does not belong to text
+        turns[1].parts[3]: must have one of text, reasoning and tool
+        turns[1].parts[4]: has signature, which does not belong to tool
+        turns[1].parts[4]: has both args and argsText
+        turns[5].error.parts[0]: must have one of text and reasoning
+        turns[5].error.parts[1]: must have one of text and reasoning
+        turns[5].error.parts[2]: must have one of text and reasoning"
+    `);
+  });
+
   test("for whatever is wrong with its form, and says where", () => {
     const contents: Record<string, string> = {
       empty: "",
