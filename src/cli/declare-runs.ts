@@ -32,7 +32,11 @@ export function declareRun(reading: Reading): Command {
     .option("--agent <name>", "who answers (default: builtin)", once)
     .option("--model <provider/model>", "which model answers, or cassette:FILE", once)
     .option("--title <text>", "the session's title (default: from the task)", once);
-  addControlFlags(addPolicyFlags(command)).option("--resume <session>", "go on with a session instead, as resume does", once);
+  addControlFlags(addPolicyFlags(command)).option(
+    "--resume <session>",
+    "go on with a session instead, as resume does",
+    once,
+  );
   addGlobalFlags(command);
   perform(reading, command, async (call) => {
     const { resume, ...flags } = command.opts<RunFlags & { resume?: string }>();
