@@ -100,14 +100,19 @@ const ErrorTurn = z.strictObject({
 });
 type ErrorTurn = z.infer<typeof ErrorTurn>;
 
+/** What had come of an answer before it failed: a text or a reasoning. */
+const CassettePiece = z.strictObject({ text: z.optional(z.string()), reasoning: z.optional(z.string()) });
+
 /** One failure that says what it means, and is told as it stands. */
 const ToldErrorTurn = z.strictObject({
   error: z.strictObject({
     reason: z.enum(failureReasons),
     /** True where the same call may be made again. */
     retryable: z.boolean(),
-    /** True where an answer had begun. */
+    /** True where an answer had begun, also where nothing of it shows. */
     began: z.optional(z.boolean()),
+    /** What had come of it. */
+    parts: z.optional(z.array(CassettePiece)),
     /** HTTP status, where there was one. */
     status: z.optional(z.int().check(z.minimum(100), z.maximum(599))),
     /** The whole of it, for people. */
@@ -133,7 +138,7 @@ export interface Cassette {
 export function schemaOfTurn(turn: unknown): z.ZodMiniType<CassetteTurn> {
   if (!isRecord(turn) || !("error" in turn)) return AnswerTurn;
   const { error } = turn;
-  const tells = isRecord(error) && ["reason", "retryable", "began"].some((name) => name in error);
+  const tells = isRecord(error) && ["reason", "retryable", "began", "parts"].some((name) => name in error);
   return tells ? ToldErrorTurn : ErrorTurn;
 }
 
