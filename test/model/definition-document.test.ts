@@ -71,19 +71,15 @@ test("each field that the document names is a field, and no other is", () => {
   expect(checkDefinition(definition).problems).toEqual([]);
   expect(named.toSorted()).toEqual([...fieldsOf(definition), "spec.output.schema"].toSorted());
   const members = namesIn("A policy");
-  const policy = ({
-	...Object.fromEntries([
-		'allowedCapabilities',
-		'deniedCapabilities',
-		'passEnv'
-	].map((name) => [name, []])),
-	allowShell: true,
-	allowMcp: true,
-	maxTurns: 1,
-	maxTokens: 1,
-	maxWallClockMs: 1,
-	approvals: {}
-});
+  const policy = {
+    ...Object.fromEntries(["allowedCapabilities", "deniedCapabilities", "passEnv"].map((name) => [name, []])),
+    allowShell: true,
+    allowMcp: true,
+    maxTurns: 1,
+    maxTokens: 1,
+    maxWallClockMs: 1,
+    approvals: {},
+  };
   expect(checkPolicy(policy).problems).toEqual([]);
   expect(members.toSorted()).toEqual(Object.keys(policy).toSorted());
 });

@@ -14,7 +14,7 @@ import { policyWords } from "../text/policy.ts";
 import { queueWords, withCommands } from "../text/queue.ts";
 import { wayOnLines } from "../text/way-on.ts";
 import { fitEnd } from "../text/width.ts";
-import { formatAge, formatBytes, formatCount, formatDuration, formatTime } from "../text/units.ts";
+import { formatAge, formatBytes, formatCount, formatTime } from "../text/units.ts";
 import { answer } from "./answer.ts";
 import type { Payloads } from "./payloads.ts";
 import { readPayloads } from "./payloads.ts";
