@@ -516,7 +516,19 @@ const scenes: Readonly<Record<string, () => Promise<Told>>> = {
       "--output",
       join(place.folder, "r.yaml"),
     ]);
-    return { place, text: stdout, offers: `session show ${session}`, promise: shows(/A task/) };
+    return { place, text: stdout, offers: `run show ${session}`, promise: shows(/A task/) };
+  },
+  "what a recorded cassette of two tasks is to be told": async () => {
+    const { place, session } = await completed({ text: "2" });
+    expect((await place.call(["resume", session, "--task", "B task"])).code).toBe(0);
+    const { stdout } = await place.call([
+      "session",
+      "record",
+      session,
+      "--output",
+      join(place.folder, "r.yaml"),
+    ]);
+    return { place, text: stdout, offers: `run list ${session}`, promise: shows(/run_.*\nrun_/) };
   },
   "the end of the demo": async () => {
     const place = newPlace();
@@ -536,7 +548,8 @@ const proven: Readonly<Record<string, readonly string[]>> = {
   "cli/commands/session-record.ts: run --workspace COPY --model cassette:… --task TASK": [
     "a cassette that was recorded",
   ],
-  "cli/commands/session-record.ts: session show …": ["what a recorded cassette is to be told"],
+  "cli/commands/session-record.ts: run list …": ["what a recorded cassette of two tasks is to be told"],
+  "cli/commands/session-record.ts: run show …": ["what a recorded cassette is to be told"],
   "cli/commands/session-show.ts: resume …": ["a session without a run"],
   "cli/declare-runs.ts: session list --resumable": ["a resume of nothing"],
   "cli/demo/run-demo.ts: session show …": ["the end of the demo"],
