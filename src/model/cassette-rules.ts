@@ -1,4 +1,4 @@
-import { isMapping } from "./cassette.ts";
+import { isRecord } from "./values.ts";
 
 /** What of a cassette's turn contradicts itself, though each member by itself is as its schema wants it. */
 
@@ -13,14 +13,14 @@ type Mapping = { readonly [key: string]: unknown };
 
 /** Everything in a turn that cannot stand together. */
 export function contradictionsOf(turn: unknown): TurnFault[] {
-  if (!isMapping(turn)) return [];
+  if (!isRecord(turn)) return [];
   const { error } = turn;
   const beside = ["reasoning", "text", "calls"].filter((name) => name in turn && "parts" in turn);
   return [
     ...beside.map((name) => ({ path: [name], text: "cannot stand beside parts" })),
     ...faultsOfList(turn["calls"], ["calls"], faultsOfArguments),
     ...faultsOfList(turn["parts"], ["parts"], faultsOfPart),
-    ...faultsOfList(isMapping(error) ? error["parts"] : [], ["error", "parts"], faultsOfPiece),
+    ...faultsOfList(isRecord(error) ? error["parts"] : [], ["error", "parts"], faultsOfPiece),
   ];
 }
 
@@ -31,7 +31,7 @@ function faultsOfList(
 ): TurnFault[] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((item, index) =>
-    isMapping(item) ? faultsOf(item).map((text) => ({ path: [...path, index], text })) : [],
+    isRecord(item) ? faultsOf(item).map((text) => ({ path: [...path, index], text })) : [],
   );
 }
 

@@ -67,30 +67,30 @@ turns:
 `;
     expect(refusalOf(text)).toMatchInlineSnapshot(`
       "The cassette demo.yaml cannot be used:
-        turns[5].calls[0].args["odd key"].n: 12345678901234567890 cannot be kept exactly; give the arguments as argsText
-        turns[5].calls[0].args["odd key"].x[0]: is no number that JSON has
-        turns[5].calls[0].args["odd key"].x[1]: is no number that JSON has
-        cassette: must be 1, not 2
-        turn: is not a known field
-        turns[0].text: must be text, not 7
-        turns[0].calls[0].tool: is missing
-        turns[0].calls[0].args: must be a mapping, not a list
-        turns[0].calls[0].tol: is not a known field
-        turns[0].calls[1].tool: must not be empty
-        turns[0].calls[3]: must be a mapping, not "write"
-        turns[0].usage.input: must be at least 0, not -1
-        turns[0].usage.output: must be a whole number, not 1.5
-        turns[0].usage.total: is not a known field
-        turns[0].firstTokenMs: must be a number, not "soon"
-        turns[0].txt: is not a known field
-        turns[1].error.status: must be at least 400, not 200
-        turns[1].error.message: must be text, not 5
-        turns[1].error.when: is not a known field
-        turns[1].text: cannot stand beside error
-        turns[2].error: must be a mapping, not "late"
-        turns[3]: must be a mapping, not "just text"
-        turns[4]: must be a mapping, not null
-        turns[0].calls[2]: has both args and argsText"
+        cassette: must be 1, not 2 (line 2, column 1)
+        turn: is not a known field (line 3, column 1)
+        turns[0].txt: is not a known field (line 5, column 5)
+        turns[0].text: must be text, not 7 (line 6, column 5)
+        turns[0].calls[0].tool: is missing (line 8, column 9)
+        turns[0].calls[0].tol: is not a known field (line 8, column 11)
+        turns[0].calls[0].args: must be a mapping, not a list (line 8, column 23)
+        turns[0].calls[1].tool: must not be empty (line 9, column 11)
+        turns[0].calls[2]: has both args and argsText (line 10, column 9)
+        turns[0].calls[3]: must be a mapping, not "write" (line 11, column 9)
+        turns[0].usage.input: must be at least 0, not -1 (line 12, column 14)
+        turns[0].usage.output: must be a whole number, not 1.5 (line 12, column 25)
+        turns[0].usage.total: is not a known field (line 12, column 38)
+        turns[0].firstTokenMs: must be a number, not "soon" (line 13, column 5)
+        turns[1].error.status: must be at least 400, not 200 (line 14, column 14)
+        turns[1].error.message: must be text, not 5 (line 14, column 27)
+        turns[1].error.when: is not a known field (line 14, column 39)
+        turns[1].text: cannot stand beside error (line 15, column 5)
+        turns[2].error: must be a mapping, not "late" (line 16, column 5)
+        turns[3]: must be a mapping, not "just text" (line 17, column 5)
+        turns[4]: must be a mapping, not null (line 18, column 4)
+        turns[5].calls[0].args["odd key"].n: 12345678901234567890 cannot be kept exactly; give the arguments as argsText (line 20, column 41)
+        turns[5].calls[0].args["odd key"].x[0]: is no number that JSON has (line 20, column 70)
+        turns[5].calls[0].args["odd key"].x[1]: is no number that JSON has (line 20, column 76)"
     `);
   });
 
@@ -183,11 +183,11 @@ turns:
       a word
         it is not a mapping with the fields cassette and turns
       without turns
-        turns: is missing
+        turns: is missing (line 1, column 1)
       without its version
-        cassette: is missing
+        cassette: is missing (line 1, column 1)
       with turns that are none
-        turns: must be a list, not a mapping
+        turns: must be a list, not a mapping (line 2, column 1)
       with one name twice
         line 4, column 5: this field was given before
       with one name twice, in JSON
@@ -208,9 +208,9 @@ turns:
       with a name that is no text
         line 3, column 3: a field's name must be text
       with an alias of itself
-        turns[0].calls[0]: is nested deeper than 256 levels
+        turns[0].calls[0]: is nested deeper than 256 levels (line 2, column 19)
       with the prototype for a field
-        __proto__: is not a known field"
+        __proto__: is not a known field (line 1, column 26)"
     `);
   });
 

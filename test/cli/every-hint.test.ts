@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { createSession } from "../../src/engine/create-session.ts";
 import { nodeHost } from "../../src/host/index.ts";
+import { defaultDefinition } from "../../src/model/default-definition.ts";
 import type { Fact } from "../../src/model/facts.ts";
 import { evolveRow } from "../../src/model/row.ts";
 import { openEngine } from "../../src/open.ts";
@@ -266,7 +267,21 @@ const scenes: Readonly<Record<string, () => Promise<Told>>> = {
   "another policy": async () => {
     const { place, session } = await suspended({ text: "Done." });
     const ended = await place.call(["resume", session, "--allow-shell", "--json"]);
+    const [accept = "", without = ""] = hintOf(ended).split("\n");
+    expect(accept).toContain(`resume ${session} --accept-policy --allow-shell`);
+    return { place, text: without, offers: `resume ${session}`, promise: code(0) };
+  },
+  "another definition": async () => {
+    const { place, session } = await suspended({ text: "Done." });
+    const spec = join(place.folder, "agent.json");
+    writeFileSync(spec, JSON.stringify({ ...defaultDefinition, metadata: { name: "other" } }));
+    const ended = await place.call(["resume", session, "--spec", spec, "--json"]);
     return { place, text: hintOf(ended), offers: `resume ${session}`, promise: code(0) };
+  },
+  "nothing that could be accepted yet": async () => {
+    const place = newPlace();
+    const ended = await place.call(["run", "--task", "x", "--accept-policy", "--json"]);
+    return { place, text: hintOf(ended), offers: "resume --help", promise: shows(/--accept-policy/) };
   },
   "an archived session": async () => {
     const { place, session } = await completed();
@@ -551,6 +566,7 @@ const proven: Readonly<Record<string, readonly string[]>> = {
   "cli/commands/session-record.ts: run list …": ["what a recorded cassette of two tasks is to be told"],
   "cli/commands/session-record.ts: run show …": ["what a recorded cassette is to be told"],
   "cli/commands/session-show.ts: resume …": ["a session without a run"],
+  "cli/declare-runs.ts: resume --help": ["nothing that could be accepted yet"],
   "cli/declare-runs.ts: session list --resumable": ["a resume of nothing"],
   "cli/demo/run-demo.ts: session show …": ["the end of the demo"],
   "cli/progress/summary.ts: resume …": ["what comes after a person's answer"],
@@ -579,7 +595,8 @@ const proven: Readonly<Record<string, readonly string[]>> = {
   "engine/record-resolution.ts: run show … …": ["a resolution of an operation that is not there"],
   "engine/record-session.ts: … --force": ["a cassette that is there already"],
   "engine/resume-verdict.ts: session show …": ["an archived session"],
-  "engine/resume.ts: resume …": ["another policy", "another task while a run is open"],
+  "engine/drift.ts: resume …": ["another definition", "another policy"],
+  "engine/resume.ts: resume …": ["another task while a run is open"],
   "engine/resume.ts: run show …": ["another task while a person must speak"],
   "engine/send.ts: queue list …": ["a message that is blocked"],
   "engine/send.ts: resume …": ["a message that waits for nobody"],
@@ -616,7 +633,7 @@ function commandsInSources(): string[] {
     name.endsWith(".ts"),
   );
   const offers =
-    /(?:holdfast|\$\{(?:[\w.]+\.)?program\}) ((?:run|resume|send|queue|session|store|demo|\$\{)[^`\n]*)/g;
+    /(?:holdfast|\$\{(?:[\w.]+\.)?program\}) ((?:agent|run|resume|send|queue|session|store|demo|\$\{)[^`\n]*)/g;
   return files.toSorted().flatMap((name) => {
     const text = readFileSync(join("src", name), "utf8");
     const code = text.replaceAll(/\/\*[\s\S]*?\*\//g, "").replaceAll(/^\s*\/\/.*$/gm, "");
