@@ -27,7 +27,8 @@ const proven: Readonly<Record<string, readonly string[]>> = {
   "cli/commands/session-record.ts: run --workspace COPY --model cassette:… --task TASK": [
     "a cassette that was recorded",
   ],
-  "cli/commands/session-record.ts: session show …": ["what a recorded cassette is to be told"],
+  "cli/commands/session-record.ts: run list …": ["what a recorded cassette of two tasks is to be told"],
+  "cli/commands/session-record.ts: run show …": ["what a recorded cassette is to be told"],
   "cli/commands/session-show.ts: resume …": ["a session without a run"],
   "cli/declare-runs.ts: resume --help": ["nothing that could be accepted yet"],
   "cli/declare-runs.ts: session list --resumable": ["a resume of nothing"],

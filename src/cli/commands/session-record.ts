@@ -61,9 +61,13 @@ function writeSummary(
   if (turns === 0) return;
   screen.line("Play it in a copy of the workspace as it was, with the same policy flags:");
   screen.line(`  ${program} run --workspace COPY --model cassette:${shellWord(file)} --task TASK`);
-  const isOne = tasks === 1;
-  screen.line(isOne ? "Its task:" : `Its ${tasks} tasks, the first for run and each other one for resume:`);
-  screen.line(`  ${program} run ${isOne ? "show" : "list"} ${session}`);
+  if (tasks === 1) {
+    screen.line("Its task:");
+    screen.line(`  ${program} run show ${session}`);
+  } else {
+    screen.line(`Its ${tasks} tasks, the first for run and each other one for resume:`);
+    screen.line(`  ${program} run list ${session}`);
+  }
 }
 
 /** What of the session is not in the cassette, or is but not as it was. */
