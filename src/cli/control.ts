@@ -42,9 +42,13 @@ function choiceOf(call: Call, flags: ControlFlags): ApprovalChoice {
     return { kind: "wait", forMs: durationOf("--approvals wait", approvals.slice("wait:".length)) };
   }
   if (approvals !== "prompt") {
-    throw new HoldfastError("usage", `--approvals is prompt, wait or deny, not ${JSON.stringify(approvals)}`, {
-      hint: "A wait may have an end: wait:10m",
-    });
+    throw new HoldfastError(
+      "usage",
+      `--approvals is prompt, wait or deny, not ${JSON.stringify(approvals)}`,
+      {
+        hint: "A wait may have an end: wait:10m",
+      },
+    );
   }
   if (missing === undefined) return { kind: "prompt" };
   throw new HoldfastError("usage", `--approvals prompt asks in a terminal, and ${missing}`, {

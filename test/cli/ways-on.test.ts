@@ -69,7 +69,7 @@ const endings: Record<string, Ending> = {
     running.child.kill("SIGKILL");
     await running.ended;
   },
-  //X "interrupted while it waits for approval": killedAtApproval,
+  "interrupted while it waits for approval": killedAtApproval,
   input_required: async (place) => {
     const { session } = await place.killedInCommand();
     await place.call(["resume", session]);
@@ -97,9 +97,7 @@ const commands: Record<string, (names: Names) => string[]> = {
   resume: ({ session }) => ["resume", session],
   "resume --task": ({ session }) => ["resume", session, "--task", "Next"],
   send: ({ session }) => ["send", session, "Sent"],
-  resolve: ({ session, run: id, operation }) => [
-    ...["run", "resolve", session, id, operation, "--not-executed", "--by", "me"],
-  ],
+  resolve: ({ session, run: id, operation }) => ["run", "resolve", session, id, operation, "--not-executed", "--by", "me"],
   approve: ({ session, run: id, operation }) => ["run", "approve", session, id, operation, "--by", "me"],
   cancel: ({ session }) => ["run", "cancel", session],
   abandon: ({ session, run: id }) => ["run", "abandon", session, id],
@@ -215,6 +213,17 @@ describe("from every ending there is one way on", () => {
         run show      0
         queue list    0
         record        0
+      interrupted while it waits for approval
+        resume        0 run.started approval.decided op.known message op.settled model.requested message model.answered run.ended
+        resume --task 2
+        send          0  | queue: delivery.admitted
+        resolve       2
+        approve       0 approval.decided
+        cancel        0 op.known message op.settled run.ended
+        abandon       0 op.known message op.settled run.ended
+        run show      0
+        queue list    0
+        record        0
       input_required
         resume        3 run.input_required
         resume --task 2
@@ -242,7 +251,7 @@ describe("from every ending there is one way on", () => {
         resume --task 7
         send          7
         resolve       7
-        approve       8
+        approve       7
         cancel        7
         abandon       7
         run show      0

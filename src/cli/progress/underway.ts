@@ -96,7 +96,14 @@ export class Underway {
       const summary = summariseArgs(args);
       const line: LiveLine = (frame) =>
         toolLine({ mark: ["accent", frame], tool, summary, time: since(startedMs) }, screen);
-      return [line, ...lastLines(tail, 1).map((text): LiveLine => () => detailLine(text, screen))];
+      return [
+        line,
+        ...lastLines(tail, 1).map(
+          (text): LiveLine =>
+            () =>
+              detailLine(text, screen),
+        ),
+      ];
     });
     const waiting = this.#waiting;
     if (waiting === undefined) return lines;
