@@ -40,9 +40,9 @@ async function ask(
   }
 }
 
-async function chooseByKeys({ openKeys }: Outside, capability: string, signal: AbortSignal): Promise<Choice> {
+async function chooseByKeys(outside: Outside, capability: string, signal: AbortSignal): Promise<Choice> {
   const { choose } = await import("./choose.ts");
-  const keys = await openKeys();
+  const keys = await outside.openKeys();
   try {
     return signal.aborted ? "aborted" : await choose(capability, keys, signal);
   } finally {

@@ -119,31 +119,31 @@ turns:
 `;
     expect(refusalOf(text)).toMatchInlineSnapshot(`
       "The cassette demo.yaml cannot be used:
-        turns[1].parts[5].providerMetadataText: must be JSON text, not "{"
-        turns[1].parts[6].metadata: is not a known field
-        turns[1].usage.lowerBound: must be true or false, not 1
-        turns[1].stopReason: must be stop or tool-calls or length or content-filter or error or other, not "lenght"
-        turns[2].error.reason: must be http or network or auth or quota or rate_limit or context_overflow or content_filter or malformed or timeout or cassette_exhausted, not "slow"
-        turns[3].error.reason: is missing
-        turns[4].error.reason: must be http or network or auth or quota or rate_limit or context_overflow or content_filter or malformed or timeout or cassette_exhausted, not "interrupted"
-        turns[4].error.retryable: must be true or false, not 1
-        turns[4].error.began: must be true or false, not "no"
-        turns[4].error.status: must be at least 100, not 99
-        turns[4].error.retryAfterMs: must be at least 0, not -1
-        turns[5].error.parts[2].tool: is not a known field
-        turns[6].parts: must be a list, not "text"
-        turns[0].text: cannot stand beside parts
-        turns[0].calls: cannot stand beside parts
-        turns[1].parts[0]: must have one of text, reasoning and tool
-        turns[1].parts[1]: must have one of text, reasoning and tool
-        turns[1].parts[2]: has signature, which does not belong to text
-        turns[1].parts[2]: has args, which does not belong to text
-        turns[1].parts[3]: must have one of text, reasoning and tool
-        turns[1].parts[4]: has signature, which does not belong to tool
-        turns[1].parts[4]: has both args and argsText
-        turns[5].error.parts[0]: must have one of text and reasoning
-        turns[5].error.parts[1]: must have one of text and reasoning
-        turns[5].error.parts[2]: must have one of text and reasoning"
+        turns[0].text: cannot stand beside parts (line 4, column 5)
+        turns[0].calls: cannot stand beside parts (line 5, column 5)
+        turns[1].parts[0]: must have one of text, reasoning and tool (line 8, column 9)
+        turns[1].parts[1]: must have one of text, reasoning and tool (line 9, column 9)
+        turns[1].parts[2]: has signature, which does not belong to text (line 10, column 9)
+        turns[1].parts[2]: has args, which does not belong to text (line 10, column 9)
+        turns[1].parts[3]: must have one of text, reasoning and tool (line 11, column 9)
+        turns[1].parts[4]: has signature, which does not belong to tool (line 12, column 9)
+        turns[1].parts[4]: has both args and argsText (line 12, column 9)
+        turns[1].parts[5].providerMetadataText: must be JSON text, not "{" (line 13, column 20)
+        turns[1].parts[6].metadata: is not a known field (line 14, column 20)
+        turns[1].stopReason: must be stop, tool-calls, length, content-filter, error or other, not "lenght" (line 15, column 5)
+        turns[1].usage.lowerBound: must be true or false, not 1 (line 16, column 14)
+        turns[2].error.reason: must be http, network, auth, quota, rate_limit, context_overflow, content_filter, malformed, timeout or cassette_exhausted, not "slow" (line 17, column 26)
+        turns[3].error.reason: is missing (line 18, column 5)
+        turns[4].error.reason: must be http, network, auth, quota, rate_limit, context_overflow, content_filter, malformed, timeout or cassette_exhausted, not "interrupted" (line 19, column 26)
+        turns[4].error.retryable: must be true or false, not 1 (line 19, column 47)
+        turns[4].error.began: must be true or false, not "no" (line 19, column 61)
+        turns[4].error.status: must be at least 100, not 99 (line 19, column 72)
+        turns[4].error.retryAfterMs: must be at least 0, not -1 (line 19, column 84)
+        turns[5].error.parts[0]: must have one of text and reasoning (line 20, column 65)
+        turns[5].error.parts[1]: must have one of text and reasoning (line 20, column 92)
+        turns[5].error.parts[2]: must have one of text and reasoning (line 20, column 96)
+        turns[5].error.parts[2].tool: is not a known field (line 20, column 98)
+        turns[6].parts: must be a list, not "text" (line 21, column 5)"
     `);
   });
 
