@@ -184,6 +184,17 @@ describe("run --spec --policy", () => {
         approvals: { write: "ask" },
       },
     });
+    const session = String(created?.["session"]);
+    const [text, json] = await Promise.all([
+      place.call(["session", "show", session]),
+      place.call(["session", "show", session, "--json"]),
+    ]);
+    expect(text.stdout).toMatch(/^ {2}spec +fixer$/m);
+    expect(text.stdout.replaceAll(/\s+/g, " ")).toContain(
+      "may run commands; passes A, B, C to them; denied: grep; asks before: write; at most 5 turns",
+    );
+    const { definition: name } = documentIn(json.stdout).data;
+    expect(name).toEqual({ name: "fixer", hash: validated.definitionHash });
   });
 
   test("never narrows what a policy allows: flags only add to it", async () => {

@@ -12,7 +12,7 @@ import type { Scenes } from "./hint-scene.ts";
 import { code, completed, edit, engineOn, fails, fileOf, hintOf } from "./hint-scene.ts";
 import { newPlace, refused, shows, suspended, unknown } from "./hint-scene.ts";
 import { runInShell } from "./hints.ts";
-import type { Ended, Place } from "./program.ts";
+import type { Ended } from "./program.ts";
 import { documentIn, linesOf, sessionIn } from "./program.ts";
 
 /** Messages about sessions that cannot go on as they are, and about what waits for them. */
@@ -248,20 +248,38 @@ export const scenesOfRefusals: Scenes = {
   },
   "a cassette that was recorded": async () => {
     const { place, session } = await completed();
-    const stdout = await recordedIn(place, session);
+    const { stdout } = await place.call([
+      "session",
+      "record",
+      session,
+      "--output",
+      join(place.folder, "r.yaml"),
+    ]);
     const text = stdout.replace("COPY", place.workspace).replace("TASK", "'A task'");
     return { place, text, offers: `run --workspace ${place.workspace} --model cassette:`, promise: code(0) };
   },
   "what a recorded cassette is to be told": async () => {
     const { place, session } = await completed();
-    const text = await recordedIn(place, session);
-    return { place, text, offers: `run show ${session}`, promise: shows(/A task/) };
+    const { stdout } = await place.call([
+      "session",
+      "record",
+      session,
+      "--output",
+      join(place.folder, "r.yaml"),
+    ]);
+    return { place, text: stdout, offers: `run show ${session}`, promise: shows(/A task/) };
   },
   "what a recorded cassette of two tasks is to be told": async () => {
     const { place, session } = await completed({ text: "2" });
     expect((await place.call(["resume", session, "--task", "B task"])).code).toBe(0);
-    const text = await recordedIn(place, session);
-    return { place, text, offers: `run list ${session}`, promise: shows(/run_.*\nrun_/) };
+    const { stdout } = await place.call([
+      "session",
+      "record",
+      session,
+      "--output",
+      join(place.folder, "r.yaml"),
+    ]);
+    return { place, text: stdout, offers: `run list ${session}`, promise: shows(/run_.*\nrun_/) };
   },
   "the end of the demo": async () => {
     const place = newPlace();
@@ -269,8 +287,3 @@ export const scenesOfRefusals: Scenes = {
     return { place, text: stdout, offers: "session show", promise: shows(/completed/) };
   },
 };
-
-/** Records a session and gives what people are told of it. */
-async function recordedIn(place: Place, session: string): Promise<string> {
-  return (await place.call(["session", "record", session, "--output", join(place.folder, "r.yaml")])).stdout;
-}

@@ -3,10 +3,11 @@ import {
   resume,
   StopSwitch,
   type EngineContext,
+  type LiveEvent,
   type ResumeRequest,
   type WorkReport,
 } from "../../src/engine/index.ts";
-import type { LiveEvent, Commit } from "../../src/model/commit.ts";
+import type { Commit } from "../../src/model/commit.ts";
 import type { Fact, FactKind, Policy } from "../../src/model/facts.ts";
 import type { OperationState } from "../../src/model/operation.ts";
 import { EngineWorld } from "../crash/engine-world.ts";
