@@ -4,6 +4,7 @@ import type { Call } from "./call.ts";
 import { shellWord } from "./call.ts";
 import type { Reading } from "./declare.ts";
 import { addGlobalFlags, declareCommand, kindOf, ParserStop } from "./declare.ts";
+import { declareAgent } from "./declare-agent.ts";
 import { declareDemo } from "./declare-demo.ts";
 import { declareQueue, declareSend } from "./declare-queue.ts";
 import { declareResume, declareRun } from "./declare-runs.ts";
@@ -52,7 +53,7 @@ function declareProgram(reading: Reading): Command {
   addGlobalFlags(program);
   program.commandsGroup("Commands:");
   const talking = [declareRun, declareResume, declareSend, declareQueue];
-  for (const declare of [...talking, declareSession, declareStore, declareDemo]) {
+  for (const declare of [...talking, declareSession, declareAgent, declareStore, declareDemo]) {
     program.addCommand(declare(reading));
   }
   return program;

@@ -110,6 +110,8 @@ export type SessionView = Omit<SessionRow, "messages"> & {
   queue?: QueueOutlook;
   branch: BranchView;
   binding: WorkspaceBinding;
+  /** The definition that it was locked to. */
+  definition: { name: string; /** SHA-256 of its canonical JSON: 64 hex digits. */ hash: string };
   /** What the agent may do: the policy in force. */
   policy: Policy;
   runs: RunSummary[];
@@ -127,6 +129,7 @@ export function viewSession(read: ReadSession, queue?: QueueOutlook): SessionVie
     ...(queue !== undefined && { queue }),
     branch: viewBranch(state.id, state.created, parentMissing),
     binding: state.created.workspace,
+    definition: { name: state.created.definition.metadata.name, hash: state.created.definitionHash },
     policy: state.policy.policy,
     runs: viewRuns(read),
     messages: state.messages.map(({ message: { id, role, parts, interrupted }, at }) => ({

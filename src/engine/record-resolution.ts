@@ -22,8 +22,8 @@ export interface OperationResolution {
   readonly outputBlob?: BlobRef | undefined;
   /** How the person knows. */
   readonly evidence?: string | undefined;
-  /** The user of the operating system where absent. */
-  readonly by?: string | undefined;
+  /** Who says so. */
+  readonly by: string;
 }
 
 /** Records it, unless the very same was said before. Rejects as {@link isResolved}. */
@@ -49,7 +49,7 @@ async function resolvedFact(
     outcome,
     ...(stored.blob === undefined ? { output: stored.text } : { outputBlob: stored.blob }),
     ...(evidence !== undefined && { evidence }),
-    by: by ?? worker.redact(worker.context.host.processes.self.user).toWellFormed(),
+    by,
   };
 }
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { removePlaces } from "./hint-scene.ts";
+import { scenesOfDefinitions } from "./hint-scenes-of-definitions.ts";
 import { scenesOfRefusals } from "./hint-scenes-of-refusals.ts";
 import { scenesOfWork } from "./hint-scenes-of-work.ts";
 import { commandsIn, runHint } from "./hints.ts";
@@ -13,7 +14,7 @@ import { commandsIn, runHint } from "./hints.ts";
 
 afterAll(removePlaces);
 
-const scenes = { ...scenesOfWork, ...scenesOfRefusals };
+const scenes = { ...scenesOfWork, ...scenesOfRefusals, ...scenesOfDefinitions };
 
 /** Where a command stands in the sources: the file and the words behind the program's name. And who bring it about. */
 const proven: Readonly<Record<string, readonly string[]>> = {
@@ -26,8 +27,10 @@ const proven: Readonly<Record<string, readonly string[]>> = {
   "cli/commands/session-record.ts: run --workspace COPY --model cassette:… --task TASK": [
     "a cassette that was recorded",
   ],
-  "cli/commands/session-record.ts: session show …": ["what a recorded cassette is to be told"],
+  "cli/commands/session-record.ts: run list …": ["what a recorded cassette of two tasks is to be told"],
+  "cli/commands/session-record.ts: run show …": ["what a recorded cassette is to be told"],
   "cli/commands/session-show.ts: resume …": ["a session without a run"],
+  "cli/declare-runs.ts: resume --help": ["nothing that could be accepted yet"],
   "cli/declare-runs.ts: session list --resumable": ["a resume of nothing"],
   "cli/demo/run-demo.ts: session show …": ["the end of the demo"],
   "cli/progress/summary.ts: resume …": ["what comes after a person's answer"],
@@ -57,7 +60,8 @@ const proven: Readonly<Record<string, readonly string[]>> = {
   "engine/record-resolution.ts: run show … …": ["a resolution of an operation that is not there"],
   "engine/record-session.ts: … --force": ["a cassette that is there already"],
   "engine/resume-verdict.ts: session show …": ["an archived session"],
-  "engine/resume.ts: resume …": ["another policy", "another task while a run is open"],
+  "engine/drift.ts: resume …": ["another definition", "another policy"],
+  "engine/resume.ts: resume …": ["another task while a run is open"],
   "engine/resume.ts: run show …": ["another task while a person must speak"],
   "engine/send.ts: queue list …": ["a message that is blocked"],
   "engine/send.ts: resume …": ["a message that waits for nobody"],
@@ -96,7 +100,7 @@ function commandsInSources(): string[] {
     name.endsWith(".ts"),
   );
   const offers =
-    /(?:holdfast|\$\{(?:[\w.]+\.)?program\}) ((?:run|resume|send|queue|session|store|demo|\$\{)[^`\n]*)/g;
+    /(?:holdfast|\$\{(?:[\w.]+\.)?program\}) ((?:agent|run|resume|send|queue|session|store|demo|\$\{)[^`\n]*)/g;
   return files.toSorted().flatMap((name) => {
     const text = readFileSync(join("src", name), "utf8");
     const code = text.replaceAll(/\/\*[\s\S]*?\*\//g, "").replaceAll(/^\s*\/\/.*$/gm, "");

@@ -19,11 +19,6 @@ import { documentIn, linesOf, sessionIn } from "./program.ts";
 
 /** By name: how a message comes about. */
 export const scenesOfRefusals: Scenes = {
-  "another policy": async () => {
-    const { place, session } = await suspended({ text: "Done." });
-    const ended = await place.call(["resume", session, "--allow-shell", "--json"]);
-    return { place, text: hintOf(ended), offers: `resume ${session}`, promise: code(0) };
-  },
   "an archived session": async () => {
     const { place, session } = await completed();
     const engine = engineOn(place);
@@ -272,7 +267,19 @@ export const scenesOfRefusals: Scenes = {
       "--output",
       join(place.folder, "r.yaml"),
     ]);
-    return { place, text: stdout, offers: `session show ${session}`, promise: shows(/A task/) };
+    return { place, text: stdout, offers: `run show ${session}`, promise: shows(/A task/) };
+  },
+  "what a recorded cassette of two tasks is to be told": async () => {
+    const { place, session } = await completed({ text: "2" });
+    expect((await place.call(["resume", session, "--task", "B task"])).code).toBe(0);
+    const { stdout } = await place.call([
+      "session",
+      "record",
+      session,
+      "--output",
+      join(place.folder, "r.yaml"),
+    ]);
+    return { place, text: stdout, offers: `run list ${session}`, promise: shows(/run_.*\nrun_/) };
   },
   "the end of the demo": async () => {
     const place = newPlace();

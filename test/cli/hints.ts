@@ -7,7 +7,7 @@ import type { Ended, Place } from "./program.ts";
 export function commandsIn(text: string): string[] {
   const joined = text.replaceAll(/\\\n\s*/g, "");
   const lines = joined.matchAll(
-    /holdfast (?:--\S+ (?:'[^']*'|\S+) )*(?:--help|run|resume|send|queue|session|store|demo)\b[^\n]*/g,
+    /holdfast (?:--\S+ (?:'[^']*'|\S+) )*(?:--help|agent|run|resume|send|queue|session|store|demo)\b[^\n]*/g,
   );
   return [...lines].map(([line]) => line.replace(/\s+$/, ""));
 }

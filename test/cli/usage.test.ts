@@ -246,7 +246,7 @@ describe("where things are", () => {
 
 describe("help", () => {
   const commands = ["", "run", "run list", "run show", "run resolve", "resume", "session", "session list"];
-  const more = ["session show", "session repair", "store", "store adopt", "demo"];
+  const more = ["session show", "session repair", "agent", "agent validate", "store", "store adopt", "demo"];
   const talking = ["send", "queue", "queue list"];
 
   test.each([...commands, ...more, ...talking])(
