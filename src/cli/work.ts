@@ -142,7 +142,8 @@ async function tellEnd(call: Call, { context, output, watch, report, end }: Fini
   const failure = failureOfEnding(call, { end, watch, report });
   if (form === "json") {
     const { run = { session: report.session }, queue } = left ?? {};
-    const data = { ...run, ...(isIdle && { idle: true }), queue };
+    const isLeft = queue !== undefined && queueWords(queue) !== undefined;
+    const data = { ...run, ...(isIdle && { idle: true }), ...(isLeft && { queue }) };
     const document = documentOf(call.kind, { data, error: failure });
     await outside.stdout.write(`${JSON.stringify(document)}\n`);
   } else if (failure !== undefined && end.ending === "suspended") {

@@ -114,7 +114,7 @@ describe("what cannot be understood ends with exit code 2, says what, and starts
     [
       "a task without its flag",
       ["run", "Fix it", "--model", "m"],
-      /unknown command 'Fix it'[^]*holdfast run --task 'Fix it'/,
+      /unknown command 'Fix it'[^]*holdfast --\S+ (text )?run --task 'Fix it' --model m/,
     ],
     ["a message without a text", ["send", "ses_1"], /there is no task[^]*as TEXT, with --task-file FILE/],
     ["a message of nothing", ["send", "ses_1", " \n"], /the text is empty/],
