@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { Option } from "commander";
 import { HoldfastError } from "../model/errors.ts";
 import type { Call } from "./call.ts";
 import type { ResolveFlags } from "./commands/run-resolve.ts";
@@ -32,15 +33,14 @@ export function declareRun(reading: Reading): Command {
     .option("--agent <name>", "who answers (default: builtin)", once)
     .option("--model <provider/model>", "which model answers, or cassette:FILE", once)
     .option("--title <text>", "the session's title (default: from the task)", once);
-  addControlFlags(addPolicyFlags(command)).option(
-    "--resume <session>",
-    "go on with a session instead, as resume does",
-    once,
-  );
+  addControlFlags(addPolicyFlags(command));
+  command.option("--resume <session>", "go on with a session instead, as resume does", once);
+  addAcceptFlags(command, { hidden: true });
   addGlobalFlags(command);
   perform(reading, command, async (call) => {
-    const { resume, ...flags } = command.opts<RunFlags & { resume?: string }>();
+    const { resume, ...flags } = command.opts<RunFlags & ResumeFlags & { resume?: string }>();
     if (resume !== undefined) return await resumeInstead(call, resume, flags);
+    refuseAccepting(flags);
     return await (await import("./commands/run.ts")).run(call, flags);
   });
   command.commandsGroup("Commands:");
@@ -66,9 +66,9 @@ export function declareResume(reading: Reading): Command {
   });
   command.argument("[session]", "its id, or a part that is unambiguous");
   addTaskFlags(command);
-  addControlFlags(addPolicyFlags(command))
-    .option("--accept-rollback", "go on although the log is older than was known")
-    .option("--explain", "say what a resume would find and do first; start nothing");
+  addControlFlags(addPolicyFlags(command));
+  addAcceptFlags(command);
+  command.option("--explain", "say what a resume would find and do first; start nothing");
   addGlobalFlags(command);
   return perform(reading, command, async (call, session?: string) => {
     if (session === undefined) {
@@ -84,8 +84,17 @@ export function declareResume(reading: Reading): Command {
   });
 }
 
+/** There is nothing yet that could be accepted. */
+function refuseAccepting(flags: ResumeFlags): void {
+  const flag = flags.acceptPolicy === true ? "--accept-policy" : "--accept-rollback";
+  if (flags.acceptPolicy !== true && flags.acceptRollback !== true) return;
+  throw new HoldfastError("usage", `${flag} is for a session that goes on`, {
+    hint: "See: holdfast resume --help",
+  });
+}
+
 /** A resumed session keeps what it was made with; a flag that says otherwise contradicts it. */
-async function resumeInstead(call: Call, session: string, flags: RunFlags): Promise<number> {
+async function resumeInstead(call: Call, session: string, flags: RunFlags & ResumeFlags): Promise<number> {
   for (const name of ["workspace", "agent", "model", "title"] as const) {
     if (flags[name] === undefined) continue;
     throw new HoldfastError("usage", `--resume and --${name} contradict each other`, {
@@ -106,8 +115,20 @@ function addTaskFlags(command: Command): Command {
 
 function addPolicyFlags(command: Command): Command {
   return command
+    .option("--spec <file>", "what the agent is: a definition, YAML or JSON", once)
+    .option("--policy <file>", "what the agent may do, as JSON", once)
     .option("--allow-shell", "let the agent run commands")
+    .option("--allow-mcp", "let the agent use tools of MCP servers")
     .option("--pass-env <name>", "let commands see this variable, though it looks secret", collect);
+}
+
+function addAcceptFlags(command: Command, { hidden = false } = {}): void {
+  for (const [flag, about] of [
+    ["--accept-policy", "let the policy that is given here hold from now on"],
+    ["--accept-rollback", "go on although the log is older than was known"],
+  ] as const) {
+    command.addOption(new Option(flag, about).hideHelp(hidden));
+  }
 }
 
 function addControlFlags(command: Command): Command {

@@ -38,7 +38,7 @@ export class Watch {
         [this.reason, this.message] = [fact.reason, fact.message];
       } else if (isFact(fact, "run.ended")) {
         this.isOver = true;
-        [this.reason, this.message, this.by] = [fact.reason, fact.text, fact.by];
+        [this.reason, this.message, this.by] = [fact.reason, fact.message ?? fact.text, fact.by];
       } else if (isFact(fact, "message") && this.#isTask(fact)) this.#task = undefined;
     }
   }

@@ -143,7 +143,8 @@ async function tellEnd(call: Call, finished: Finished): Promise<void> {
   const failure = failureOfEnding(call, { end, watch, report });
   if (form === "json") {
     const { run = { session: report.session }, queue } = left ?? {};
-    const data = { ...run, ...(isIdle && { idle: true }), queue };
+    const isLeft = queue !== undefined && queueWords(queue) !== undefined;
+    const data = { ...run, ...(isIdle && { idle: true }), ...(isLeft && { queue }) };
     const document = documentOf(call.kind, { data, error: failure });
     await outside.stdout.write(`${JSON.stringify(document)}\n`);
   } else if (failure !== undefined && end.ending === "suspended") {
@@ -220,7 +221,7 @@ function suspensionWords(reason: string | undefined, told: readonly string[]): s
 }
 
 /** What is said before a session exists is no way on after that: the same command would make another one. */
-const waysAgain: ReadonlySet<ErrorCode> = new Set(["disk_full", "io_error", "busy", "fenced"]);
+const waysAgain: ReadonlySet<ErrorCode> = new Set(["disk_full", "io_error", "busy"]);
 
 /** A failure after the session exists says how to go on, unless it says something better itself. */
 function withWayOn(call: Call, failure: Failure, watch: Watch): Failure {

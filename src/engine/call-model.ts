@@ -33,8 +33,9 @@ export async function callModel(
   const signal = AbortSignal.any([worker.signal, brakes.calls]);
   if (step.failed > 0) await pause(crew, run, step, signal);
   worker.refuseInterrupted();
-  if (brakes.stop !== undefined) return;
   const { call, requested, changed } = await prepareCall(crew, run, step);
+  // What was said so far may be much to read.
+  if (brakes.stop !== undefined) return;
   const { seq } = await worker.commit([...changed, requested]);
   await worker.held.live.begin(seq);
   const heard = await listen(crew, run.run, { call, signal });

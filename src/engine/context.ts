@@ -37,6 +37,8 @@ export interface AgentRequest {
   readonly cassette?: Uint8Array;
   /** Capabilities that it may offer to the model. */
   readonly capabilities: readonly string[];
+  /** Capabilities that it may have had before: their tools are never offered, and prove what was started with them. */
+  readonly pastCapabilities: readonly string[];
   /** Names of secret-looking variables that children get all the same. */
   readonly passEnv: readonly string[];
 }

@@ -6,14 +6,15 @@ import type { SessionState } from "../model/fold.ts";
 import type { ResumePlan } from "../model/resume-plan.ts";
 import { planResume } from "../model/resume-plan.ts";
 import type { EngineContext } from "./context.ts";
-import { policyOf } from "./create-session.ts";
 import { compareWithQueue } from "./deliver.ts";
+import { refuseOtherDefinition, refuseOtherPolicy } from "./drift.ts";
+import { recordPolicy } from "./read-policy.ts";
 import { readQueue } from "./read-queue.ts";
 import type { ReadSession } from "./read-session.ts";
 import { readSession } from "./read-session.ts";
 import { damageCodes, makeResumeJudge, notResumable } from "./resume-verdict.ts";
 import type { ResumeRequest } from "./resume.ts";
-import { refuseDrift, refuseOtherTask } from "./resume.ts";
+import { refuseOtherTask } from "./resume.ts";
 import { openAgent } from "./stay.ts";
 import { checkWorkspace } from "./workspace.ts";
 import { SessionFold } from "./worker.ts";
@@ -26,7 +27,16 @@ import { SessionFold } from "./worker.ts";
 /** One thing that a resume looks at. */
 export interface ResumeCheck {
   /** A reason of the verdict, or one of the checks that come with a resume itself. */
-  check: ResumeBlocker | "exists" | "store" | "workspace" | "policy" | "task" | "queue" | "model";
+  check:
+    | ResumeBlocker
+    | "exists"
+    | "store"
+    | "workspace"
+    | "definition"
+    | "policy"
+    | "task"
+    | "queue"
+    | "model";
   ok: boolean;
   /** Why not. */
   reason?: string;
@@ -37,7 +47,10 @@ export interface ResumeCheck {
 }
 
 /** How the session would be resumed. */
-export type ExplainRequest = Pick<ResumeRequest, "selector" | "task" | "policy" | "acceptRollback">;
+export type ExplainRequest = Pick<
+  ResumeRequest,
+  "selector" | "task" | "definition" | "policy" | "acceptPolicy" | "acceptRollback"
+>;
 
 /** What a resume would find. */
 export interface ResumeExplanation {
@@ -154,10 +167,14 @@ function busy(session: string, holder: ReadSession["holder"]): HoldfastError {
 async function checkRequest(
   context: EngineContext,
   state: SessionState,
-  { policy, task }: ExplainRequest,
+  { definition, policy, acceptPolicy = false, task }: ExplainRequest,
 ): Promise<ResumeCheck[]> {
+  const given = policy === undefined ? undefined : recordPolicy(policy);
   return [
-    await check("policy", () => policy && refuseDrift(state, policyOf(policy))),
+    ...(definition === undefined
+      ? []
+      : [await check("definition", () => refuseOtherDefinition(state, definition))]),
+    await check("policy", () => given && refuseOtherPolicy(state, given, acceptPolicy)),
     ...(task === undefined ? [] : [await check("task", () => refuseOtherTask(context, state, task))]),
   ];
 }

@@ -81,6 +81,15 @@ function holderOf({ owner, released }: SessionState, since: number): SessionHold
   return owner === undefined || released ? undefined : { pid: owner.pid, host: owner.host, since };
 }
 
+/** Reads a session that is to be changed. Rejects as {@link readSession}, and where its log is damaged for writing. */
+export async function readChangeable(context: EngineContext, selector: string): Promise<ReadSession> {
+  const read = await readSession(context, selector);
+  if (read.damage === undefined) return read;
+  const fold = new SessionFold(read.state.id);
+  await context.store.readAsHolder(read.state.id, (commit) => fold.take(commit));
+  return read;
+}
+
 type Read = Omit<ReadSession, "resume" | "parentMissing">;
 
 /** The row of the list, from the whole log instead of its end. */
@@ -110,6 +119,8 @@ export type SessionView = Omit<SessionRow, "messages"> & {
   queue?: QueueOutlook;
   branch: BranchView;
   binding: WorkspaceBinding;
+  /** The definition that it was locked to. */
+  definition: { name: string; /** SHA-256 of its canonical JSON: 64 hex digits. */ hash: string };
   /** What the agent may do: the policy in force. */
   policy: Policy;
   runs: RunSummary[];
@@ -127,6 +138,7 @@ export function viewSession(read: ReadSession, queue?: QueueOutlook): SessionVie
     ...(queue !== undefined && { queue }),
     branch: viewBranch(state.id, state.created, parentMissing),
     binding: state.created.workspace,
+    definition: { name: state.created.definition.metadata.name, hash: state.created.definitionHash },
     policy: state.policy.policy,
     runs: viewRuns(read),
     messages: state.messages.map(({ message: { id, role, parts, interrupted }, at }) => ({

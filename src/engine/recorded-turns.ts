@@ -19,24 +19,23 @@ export interface TurnOptions {
 
 /** The turn of one call. Rejects `log_damaged` where a payload is missing, `usage` where no cassette can hold it. */
 export async function turnOfCall(call: RecordedCall, options: TurnOptions): Promise<CassetteTurn> {
-  if ("failed" in call) return turnOfFailure(call.failed);
+  const parts = await partsOfAnswer(call.facts as readonly Fact[], options.texts);
+  if ("failed" in call) return turnOfFailure(call.failed, parts);
   const { answered } = call;
-  const facts = call.facts as readonly Fact[];
-  const parts = await partsOfAnswer(facts, options.texts);
   const { usage, stopReason } = answered;
   return turnOfAnswer({ parts, usage, stopReason, ...(options.timings && pausesOf(answered, parts)) });
 }
 
 /** How many calls of an answer have a mask where the model wrote a secret. */
 export function redactedCallsOf(call: RecordedCall): number {
-  if ("failed" in call) return 0;
   return (call.facts as readonly Fact[]).filter((fact) => fact.kind === "op.asked" && fact.redacted === true)
     .length;
 }
 
 /** A reason that this version does not know fails as any refusal does; whether it is repeated is said beside it. */
-function turnOfFailure(failed: ModelFailed): CassetteTurn {
+function turnOfFailure(failed: ModelFailed, came: readonly CassettePart[]): CassetteTurn {
   const { status, message, retryAfterMs, retryable, began } = failed;
+  const parts = came.map(({ text, reasoning }) => (reasoning === undefined ? { text } : { reasoning }));
   const reason = failureReasons.find((one) => one === failed.reason) ?? "http";
   return {
     error: {
@@ -45,7 +44,7 @@ function turnOfFailure(failed: ModelFailed): CassetteTurn {
       message,
       ...(retryAfterMs !== undefined && { retryAfterMs }),
       retryable,
-      ...(began && { began }),
+      ...(parts.length > 0 ? { parts } : began && { began }),
     },
   };
 }
@@ -54,11 +53,11 @@ function turnOfFailure(failed: ModelFailed): CassetteTurn {
 function pausesOf(
   { firstTokenMs, durationMs }: ModelAnswered,
   parts: readonly CassettePart[],
-): { firstTokenMs: number; perTokenMs?: number } {
+): { firstTokenMs?: number; perTokenMs?: number } {
   const words = parts.reduce((sum, { text, reasoning }) => sum + wordsOf(text ?? reasoning ?? "").length, 0);
-  const first = firstTokenMs ?? durationMs;
+  const first = Math.round(firstTokenMs ?? durationMs);
   const perTokenMs = words === 0 ? 0 : Math.round(Math.max(0, durationMs - first) / words);
-  return { firstTokenMs: Math.round(first), ...(perTokenMs > 0 && { perTokenMs }) };
+  return { ...(first > 0 && { firstTokenMs: first }), ...(perTokenMs > 0 && { perTokenMs }) };
 }
 
 async function partsOfAnswer(facts: readonly Fact[], texts: PayloadTexts): Promise<CassettePart[]> {

@@ -1,13 +1,15 @@
 import { utf8Text } from "../host/index.ts";
-import type { Policy } from "../model/facts.ts";
+import type { AgentDefinition } from "../model/facts.ts";
 import { waitsToBeSaid } from "../model/delivery.ts";
 import { HoldfastError, isHoldfastError } from "../model/errors.ts";
 import type { SessionState } from "../model/fold.ts";
 import { openRun } from "../model/fold.ts";
+import type { GivenPolicy } from "../model/policy.ts";
 import { admit } from "./admit.ts";
 import type { EngineContext, Observer } from "./context.ts";
-import type { PolicyFlags } from "./create-session.ts";
-import { policyOf } from "./create-session.ts";
+import { refuseOtherDefinition, refuseOtherPolicy } from "./drift.ts";
+import type { RecordedPolicy } from "./read-policy.ts";
+import { recordPolicy } from "./read-policy.ts";
 import { damageCodes, refuseArchived, refuseByRow } from "./resume-verdict.ts";
 import { refuseBlank } from "./run-task.ts";
 import type { WorkControl, WorkReport } from "./stay.ts";
@@ -21,8 +23,12 @@ export interface ResumeRequest extends WorkControl {
   readonly selector: string;
   /** The next task, where no run is open. */
   readonly task?: string;
-  /** Policy flags, where any were given: they are compared with the recorded policy. */
-  readonly policy?: PolicyFlags;
+  /** The definition, where one was given: it is compared with the locked one, and must be the same. */
+  readonly definition?: AgentDefinition;
+  /** The policy, where one was given: it is compared with the one in force. */
+  readonly policy?: GivenPolicy;
+  /** True where a policy that differs is to hold from now on. */
+  readonly acceptPolicy?: boolean;
   readonly acceptRollback: boolean;
 }
 
@@ -35,14 +41,18 @@ export async function resume(
   request: ResumeRequest,
   observer: Observer,
 ): Promise<WorkReport> {
-  const { task } = request;
+  const { task, policy, acceptPolicy = false, ...control } = request;
   if (task !== undefined) refuseBlank(task);
+  if (acceptPolicy && policy === undefined) throw nothingToAccept();
+  const accepted = acceptPolicy && policy !== undefined ? recordPolicy(policy) : undefined;
   const session = await context.store.find(request.selector);
   const stay = {
-    ...request,
+    ...control,
     observer,
+    ...(accepted && { policy: accepted }),
     accept: (state: SessionState) => refuse(context, state, request),
     begin: async (worker: Worker) => {
+      if (accepted !== undefined) await recordAcceptance(worker, accepted);
       if (task !== undefined) await admitTask(context, worker, task);
     },
   };
@@ -59,28 +69,23 @@ async function refuse(context: EngineContext, state: SessionState, request: Resu
   const { id, row } = state;
   refuseByRow(id, row);
   await checkWorkspace(context, id, state.created.workspace);
-  if (request.policy !== undefined) refuseDrift(state, policyOf(request.policy));
+  const { definition, policy, acceptPolicy = false } = request;
+  if (definition !== undefined) refuseOtherDefinition(state, definition);
+  if (policy !== undefined) refuseOtherPolicy(state, recordPolicy(policy), acceptPolicy);
   if (request.task !== undefined) await refuseOtherTask(context, state, request.task);
 }
 
-/** Rejects `policy_drift`, naming what differs, where another policy is given than the one in force. */
-export function refuseDrift(state: SessionState, given: { policy: Policy; policyHash: string }): void {
-  if (given.policyHash === state.policy.hash) return;
-  const recorded: Record<string, unknown> = { ...state.policy.policy };
-  const asked: Record<string, unknown> = { ...given.policy };
-  const differences = Object.keys({ ...recorded, ...asked })
-    .filter((name) => JSON.stringify(recorded[name]) !== JSON.stringify(asked[name]))
-    .map(
-      (name) =>
-        `${name}: ${JSON.stringify(recorded[name])} is recorded, ${JSON.stringify(asked[name])} was given`,
-    );
-  throw new HoldfastError(
-    "policy_drift",
-    `the policy of session ${state.id} differs: ${differences.join("; ")}`,
-    {
-      hint: `Without policy flags the recorded policy holds: holdfast resume ${state.id}`,
-    },
-  );
+/** One line, before anything is done under it; none, where it holds already. */
+async function recordAcceptance(worker: Worker, { policy, policyHash }: RecordedPolicy): Promise<void> {
+  if (policyHash === worker.state.policy.hash) return;
+  const by = worker.redact(worker.context.host.processes.self.user).toWellFormed();
+  await worker.commit([{ kind: "policy.accepted", policy, policyHash, by }]);
+}
+
+function nothingToAccept(): HoldfastError {
+  return new HoldfastError("usage", "--accept-policy says that a policy is to hold, and none was given", {
+    hint: "Give it whole: --policy FILE, --allow-shell, --allow-mcp, --pass-env NAME.",
+  });
 }
 
 /** An unfinished run goes on with its own task; resolves to whether there is one. Rejects `usage` for another. */

@@ -42,14 +42,25 @@ export async function publishDurably(
   const staged = join(directory, `.holdfast-${randomHex(ids, 8)}`);
   await createDurably(disk, staged, bytes);
   try {
-    // Takes the name first: a rename replaces whatever came there meanwhile, and not every file system has links.
-    if (!replace) await (await disk.open(path, "create")).close();
-    await disk.rename(staged, path);
+    await (replace ? disk.rename(staged, path) : takeName(disk, staged, path));
   } catch (error) {
     await removeQuietly(disk, staged);
     throw error;
   }
   await syncIfMine(disk, directory);
+}
+
+/** Gives a file a name that must be free: a rename would replace whatever came there meanwhile. */
+async function takeName(disk: Disk, staged: string, path: string): Promise<void> {
+  try {
+    await disk.link(staged, path);
+  } catch (error) {
+    if (!isDiskError(error, "EPERM", "EMLINK", "ENOSYS", "EOPNOTSUPP", "ENOTSUP")) throw error;
+    // A file system without links: then an empty file takes the name first.
+    await (await disk.open(path, "create")).close();
+    return await disk.rename(staged, path);
+  }
+  await removeQuietly(disk, staged);
 }
 
 /**

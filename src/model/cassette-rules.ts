@@ -1,4 +1,4 @@
-import { isMapping } from "./cassette.ts";
+import { isRecord } from "./values.ts";
 
 /** What of a cassette's turn contradicts itself, though each member by itself is as its schema wants it. */
 
@@ -13,21 +13,30 @@ type Mapping = { readonly [key: string]: unknown };
 
 /** Everything in a turn that cannot stand together. */
 export function contradictionsOf(turn: unknown): TurnFault[] {
-  if (!isMapping(turn)) return [];
+  if (!isRecord(turn)) return [];
+  const { error } = turn;
   const beside = ["reasoning", "text", "calls"].filter((name) => name in turn && "parts" in turn);
   return [
     ...beside.map((name) => ({ path: [name], text: "cannot stand beside parts" })),
-    ...faultsOfList(turn, "calls", faultsOfArguments),
-    ...faultsOfList(turn, "parts", faultsOfPart),
+    ...faultsOfList(turn["calls"], ["calls"], faultsOfArguments),
+    ...faultsOfList(turn["parts"], ["parts"], faultsOfPart),
+    ...faultsOfList(isRecord(error) ? error["parts"] : [], ["error", "parts"], faultsOfPiece),
   ];
 }
 
-function faultsOfList(turn: Mapping, name: string, faultsOf: (item: Mapping) => string[]): TurnFault[] {
-  const list = turn[name];
+function faultsOfList(
+  list: unknown,
+  path: readonly PropertyKey[],
+  faultsOf: (item: Mapping) => string[],
+): TurnFault[] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((item, index) =>
-    isMapping(item) ? faultsOf(item).map((text) => ({ path: [name, index], text })) : [],
+    isRecord(item) ? faultsOf(item).map((text) => ({ path: [...path, index], text })) : [],
   );
+}
+
+function faultsOfPiece(piece: Mapping): string[] {
+  return "text" in piece === "reasoning" in piece ? ["must have one of text and reasoning"] : [];
 }
 
 function faultsOfArguments(call: Mapping): string[] {

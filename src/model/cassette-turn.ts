@@ -1,6 +1,7 @@
 import type { AnswerTurn, CassettePart } from "./cassette.ts";
-import { isMapping, stopReasons } from "./cassette.ts";
+import { stopReasons } from "./cassette.ts";
 import type { Json, Usage } from "./values.ts";
+import { isRecord } from "./values.ts";
 
 /**
  * An answer as a turn of a cassette, and back. What a person can read is chosen where it says the same: the short form
@@ -89,7 +90,7 @@ function mappingOf(text: string): { [key: string]: Json } | undefined {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-  const survives = isMapping(value) && isKept(value, 0) && JSON.stringify(value) === text;
+  const survives = isRecord(value) && isKept(value, 0) && JSON.stringify(value) === text;
   return survives ? (value as { [key: string]: Json }) : undefined;
 }
 

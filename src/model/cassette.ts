@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import type { Json } from "./values.ts";
+import { isRecord } from "./values.ts";
 
 /**
  * What a cassette says: a model's answers and failures in order. One declaration for whoever reads a cassette and for
@@ -8,13 +9,11 @@ import type { Json } from "./values.ts";
 
 /** A cassette is no longer than this. */
 export const cassetteBytesMax = 64 * 1024 * 1024;
-/** How deep a cassette may be nested, arguments included. */
-export const cassetteDepthMax = 256;
 
 const count = z.int().check(z.nonnegative());
 /** A timer takes no more. */
 const pauseMs = z.int().check(z.nonnegative(), z.maximum(2 ** 31 - 1));
-const mapping = z.custom<{ [key: string]: Json }>((value) => isMapping(value), {
+const mapping = z.custom<{ [key: string]: Json }>((value) => isRecord(value), {
   error: "must be a mapping",
 });
 
@@ -101,14 +100,19 @@ const ErrorTurn = z.strictObject({
 });
 type ErrorTurn = z.infer<typeof ErrorTurn>;
 
+/** What had come of an answer before it failed: a text or a reasoning. */
+const CassettePiece = z.strictObject({ text: z.optional(z.string()), reasoning: z.optional(z.string()) });
+
 /** One failure that says what it means, and is told as it stands. */
 const ToldErrorTurn = z.strictObject({
   error: z.strictObject({
     reason: z.enum(failureReasons),
     /** True where the same call may be made again. */
     retryable: z.boolean(),
-    /** True where an answer had begun. */
+    /** True where an answer had begun, also where nothing of it shows. */
     began: z.optional(z.boolean()),
+    /** What had come of it. */
+    parts: z.optional(z.array(CassettePiece)),
     /** HTTP status, where there was one. */
     status: z.optional(z.int().check(z.minimum(100), z.maximum(599))),
     /** The whole of it, for people. */
@@ -132,15 +136,10 @@ export interface Cassette {
 
 /** The schema that a turn must fit: a failure's where it names an error. */
 export function schemaOfTurn(turn: unknown): z.ZodMiniType<CassetteTurn> {
-  if (!isMapping(turn) || !("error" in turn)) return AnswerTurn;
+  if (!isRecord(turn) || !("error" in turn)) return AnswerTurn;
   const { error } = turn;
-  const tells = isMapping(error) && ["reason", "retryable", "began"].some((name) => name in error);
+  const tells = isRecord(error) && ["reason", "retryable", "began", "parts"].some((name) => name in error);
   return tells ? ToldErrorTurn : ErrorTurn;
-}
-
-/** True for what a cassette calls a mapping. */
-export function isMapping(value: unknown): value is { [key: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isJsonText(text: string): boolean {

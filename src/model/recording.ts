@@ -6,11 +6,11 @@ import type { Fact, ModelAnswered, ModelFailed, OpaqueFact } from "./facts.ts";
  * death or a cancel cut left nothing that could be played again; it is only counted.
  */
 
-/** One call of the model that came to something. */
-export type RecordedCall =
-  /** `facts`: the line that the answer stands in, with its message and what it asked for. */
-  | { readonly answered: ModelAnswered; readonly facts: readonly (Fact | OpaqueFact)[] }
-  | { readonly failed: ModelFailed };
+/** One call of the model that came to something; `facts` are the line that it stands in, with all that was said. */
+export type RecordedCall = { readonly facts: readonly (Fact | OpaqueFact)[] } & (
+  | { readonly answered: ModelAnswered }
+  | { readonly failed: ModelFailed }
+);
 
 /** Gathers the calls of a log, line by line. */
 export class Recording {
@@ -29,7 +29,8 @@ export class Recording {
         if (this.#isOpen) this.cut++;
         this.#isOpen = true;
       } else if (fact.kind === "model.answered") this.#end({ answered: fact, facts }, isWhole(facts));
-      else if (fact.kind === "model.failed") this.#end({ failed: fact }, fact.reason !== "interrupted");
+      else if (fact.kind === "model.failed")
+        this.#end({ failed: fact, facts }, fact.reason !== "interrupted");
     }
   }
 

@@ -115,6 +115,26 @@ describe("send", () => {
     expect(await tasksOf(session)).toEqual(["x", "Next.", "Last."]);
   });
 
+  test("behind a run that is canceled waits for a resume, as whoever cancels it is told", async () => {
+    const model = place.cassette(
+      { text: "So slowly that it is met at work.", perTokenMs: 3000 },
+      { text: "2" },
+    );
+    const running = place.start(["run", "--task", "x", "--model", model]);
+    const session = sessionIn(await running.seen(/ses_[0-9a-z]{26}/));
+    await running.seen(/"type":"live\.text"/);
+    expect(await data(["send", session, "Next."])).toMatchObject({ live: true, underWay: true });
+    const canceled = await place.call(["run", "cancel", session]);
+    expect((await running.ended).code).toBe(4);
+    expect(canceled.stdout).toContain("1 message waits: the run was canceled");
+    expect(await data(["queue", "list", session])).toMatchObject({
+      live: false,
+      held: { reason: "canceled" },
+    });
+    expect((await runHint(place, canceled.stdout)).code).toBe(0);
+    expect(await tasksOf(session)).toEqual(["x", "Next."]);
+  });
+
   test("keeps the state directory that it was given in the commands that it names", async () => {
     const session = await place.completed();
     const elsewhere = { env: { HOLDFAST_STATE_DIR: `${place.folder}/other` } };

@@ -8,11 +8,11 @@ import { anyText } from "../model/any-text.ts";
 
 /** A whole answer. */
 export type Answered = Extract<ModelEvent, { type: "answered" }>;
-/** A failure, and whether an answer had begun. */
+/** A failure, and what had come of an answer. */
 export interface Failed {
   readonly type: "failed";
   readonly failure: ModelFailure;
-  readonly began: boolean;
+  readonly came: readonly { readonly type: "text" | "reasoning"; readonly text: string }[];
 }
 
 const blanks = fc
@@ -126,6 +126,6 @@ export const anyFailure = fc
       },
       { requiredKeys: ["reason", "message", "retryable"] },
     ),
-    began: fc.boolean(),
+    came: fc.array(fc.record({ type: fc.constantFrom("text", "reasoning"), text: prose }), { maxLength: 4 }),
   })
   .map((one): Failed => ({ type: "failed", ...one }));

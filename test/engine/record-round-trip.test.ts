@@ -25,7 +25,7 @@ function scripted(script: readonly Done[]): { model: Model; left: () => number }
       const done = script[next++];
       if (done === undefined) throw new Error("the script is over");
       if (done.type === "failed") {
-        if (done.began) yield { type: "delta", part: "text", text: "It began " };
+        for (const { type: part, text } of done.came) yield { type: "delta", part, text };
         yield { type: "failed", failure: done.failure };
         return;
       }
@@ -81,10 +81,10 @@ async function played(text: string): Promise<Done[]> {
   const all: Done[] = [];
   for (const cassetteIndex of cassette.turns.keys()) {
     const call = { system: "", tools: [], messages: [], cassetteIndex };
-    let began = false;
+    const came: { type: "text" | "reasoning"; text: string }[] = [];
     for await (const event of model.call(call, new AbortController().signal)) {
-      if (event.type === "delta") began = true;
-      else if (event.type === "failed") all.push({ ...event, began });
+      if (event.type === "delta") came.push({ type: event.part, text: event.text });
+      else if (event.type === "failed") all.push({ ...event, came });
       else all.push(event);
     }
   }
@@ -94,8 +94,9 @@ async function played(text: string): Promise<Done[]> {
 /** What a log keeps of what a model did: ids are not compared, and arguments have their lone surrogates as escapes. */
 function kept(done: Done): unknown {
   if (done.type === "failed") {
-    const { failure } = done;
-    return { ...done, failure: { ...failure, message: failure.message.toWellFormed() } };
+    const { failure, came } = done;
+    const message = failure.message.toWellFormed();
+    return { ...failure, message, began: came.length > 0, came: joined(came) };
   }
   const parts = done.parts.map((part) => {
     if (part.type !== "call") return part;
@@ -105,6 +106,18 @@ function kept(done: Done): unknown {
   });
   const { responseId: _responseId, ...rest } = done;
   return { ...rest, parts };
+}
+
+/** What came of an answer as it is kept: pieces of one kind that follow each other are one, and blanks are none. */
+function joined(came: Failed["came"]): { type: string; text: string }[] {
+  const texts: { type: string; text: string }[] = [];
+  for (const { type, text } of came) {
+    const before = texts.at(-1);
+    if (text === "") continue;
+    if (before?.type === type) before.text += text;
+    else texts.push({ type, text });
+  }
+  return texts.filter(({ text }) => text.trim() !== "");
 }
 
 function escaped(text: string): string {

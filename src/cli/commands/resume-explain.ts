@@ -13,17 +13,21 @@ import { withCommands } from "../text/queue.ts";
 import { formatCount } from "../text/units.ts";
 import { wrapText } from "../text/wrap.ts";
 import { writeCommand, writeFields } from "./fields.ts";
-import type { ResumeFlags } from "./resume.ts";
-import { resumeRequestOf } from "./resume.ts";
+import type { ResumeFlags, ResumeWords } from "./resume.ts";
+import { acceptingCommand, hintOfAcceptance, resumeRequestOf } from "./resume.ts";
 
 /**
  * `holdfast resume --explain`: every check of a resume with its result, and the command that works from here. Starts
  * nothing. Resolves to the exit code that the resume itself would end with where it would be refused.
  */
 export async function resumeExplain(call: Call, selector: string, flags: ResumeFlags): Promise<number> {
-  const request = await resumeRequestOf(call, selector, flags);
-  const explained = withCommands(await explainResume(engineOf(call), request), call.program);
-  const checks = explained.checks.map((check) => withHint(check, call.program));
+  const context = engineOf(call);
+  const request = await resumeRequestOf(call, context, { selector, flags });
+  const found = withCommands(await explainResume(context, request), call.program);
+  // Only the command line knows which flags gave the policy.
+  const accepting = { next: acceptingCommand(call, { selector, flags }) };
+  const explained = { ...found, ...(found.eligible && request.acceptPolicy === true && accepting) };
+  const checks = explained.checks.map((check) => withHint(call, check, { selector, flags }));
   const first = checks.find(({ ok }) => !ok);
   if (call.form === "json") {
     const document = documentOf(call.kind, {
@@ -39,8 +43,10 @@ export async function resumeExplain(call: Call, selector: string, flags: ResumeF
   return first?.error === undefined ? 0 : errorTable[first.error].exit;
 }
 
-function withHint(check: ResumeCheck, program: string): ResumeCheck {
-  return check.hint === undefined ? check : { ...check, hint: withProgram(check.hint, program) };
+function withHint(call: Call, check: ResumeCheck, words: ResumeWords): ResumeCheck {
+  if (check.hint === undefined) return check;
+  const hint = withProgram(check.hint, call.program);
+  return { ...check, hint: check.error === "policy_drift" ? hintOfAcceptance(call, words, hint) : hint };
 }
 
 /** What a resume would say. */
@@ -68,6 +74,7 @@ const passedWords: Readonly<Record<ResumeCheck["check"], string>> = {
   disabled: "its agent may resume",
   "missing-id": "its agent has what it resumes by",
   workspace: "the directory is the one that it was bound to",
+  definition: "the definition is the recorded one",
   policy: "the policy is the recorded one",
   task: "the task fits",
   queue: "log and queue agree",

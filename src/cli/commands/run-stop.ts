@@ -1,7 +1,9 @@
-import { abandonRun, cancelRun } from "../../engine/index.ts";
+import type { EngineContext } from "../../engine/index.ts";
+import { abandonRun, cancelRun, readOutlook, readSession } from "../../engine/index.ts";
 import type { RunView } from "../../model/views.ts";
 import type { Call } from "../call.ts";
 import { engineOf, screenOf } from "../call.ts";
+import { queueLines } from "../progress/summary.ts";
 import { formatCount } from "../text/units.ts";
 import { wayOnOf } from "../text/way-on.ts";
 import { answer } from "./answer.ts";
@@ -20,8 +22,9 @@ export async function runCancel(
 ): Promise<number> {
   const { session, run } = place;
   const request = { session, ...(run !== undefined && { run }), ...saidBy(flags) };
-  const view = await cancelRun(engineOf(call), request);
-  return await tell(call, view, "canceled");
+  const context = engineOf(call);
+  const view = await cancelRun(context, request);
+  return await tell(call, context, view, "canceled");
 }
 
 /** `holdfast run abandon`: ends a run as failed, whatever is unknown of it. */
@@ -30,12 +33,14 @@ export async function runAbandon(
   place: { readonly session: string; readonly run: string },
   flags: StopFlags,
 ): Promise<number> {
-  const view = await abandonRun(engineOf(call), { ...place, ...saidBy(flags) });
-  return await tell(call, view, "abandoned");
+  const context = engineOf(call);
+  const view = await abandonRun(context, { ...place, ...saidBy(flags) });
+  return await tell(call, context, view, "abandoned");
 }
 
-async function tell(call: Call, view: RunView, what: string): Promise<number> {
-  return await answer(call, view, () => {
+async function tell(call: Call, context: EngineContext, view: RunView, what: string): Promise<number> {
+  return await answer(call, view, async () => {
+    const queue = await readOutlook(context, await readSession(context, view.session));
     const screen = screenOf(call);
     const { program } = call;
     screen.line(["good", what.padEnd(labelColumns)], `${view.run} of ${view.session}`);
@@ -43,7 +48,8 @@ async function tell(call: Call, view: RunView, what: string): Promise<number> {
     if (unknown > 0) {
       screen.line(["warn", "left open".padEnd(labelColumns)], formatCount(unknown, "operation"));
     }
-    const way = wayOnOf(view, { program });
+    for (const line of queueLines(queue, screen.columns)) screen.line(...line);
+    const way = wayOnOf(view, { program, waiting: queue.waiting > 0 });
     if (way?.command !== undefined) screen.line(["dim", "next".padEnd(labelColumns)], way.command);
     return screen;
   });

@@ -59,10 +59,15 @@ function writeSummary(
   const what = [formatCount(answers, "answer"), ...(errors > 0 ? [formatCount(errors, "error")] : [])];
   screen.line(["good", "✓ "], `${what.join(" and ")} in ${file}`, ["dim", ` (${formatBytes(bytes)})`]);
   if (turns === 0) return;
-  screen.line("play it in a copy of the workspace as it was, with the same policy flags:");
+  screen.line("Play it in a copy of the workspace as it was, with the same policy flags:");
   screen.line(`  ${program} run --workspace COPY --model cassette:${shellWord(file)} --task TASK`);
-  if (tasks > 1) screen.line(["dim", `  it had ${tasks} tasks; give the others with resume, one by one`]);
-  screen.line(["dim", `  the tasks are shown by: ${program} session show ${session}`]);
+  if (tasks === 1) {
+    screen.line("Its task:");
+    screen.line(`  ${program} run show ${session}`);
+  } else {
+    screen.line(`Its ${tasks} tasks, the first for run and each other one for resume:`);
+    screen.line(`  ${program} run list ${session}`);
+  }
 }
 
 /** What of the session is not in the cassette, or is but not as it was. */

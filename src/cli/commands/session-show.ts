@@ -1,7 +1,8 @@
 import type { MessageView, ReadSession, SessionView } from "../../engine/index.ts";
 import { findRun, readOutlook, readSession, viewSession } from "../../engine/index.ts";
+import { defaultDefinition } from "../../model/default-definition.ts";
 import { HoldfastError } from "../../model/errors.ts";
-import type { Part, Policy } from "../../model/facts.ts";
+import type { Part } from "../../model/facts.ts";
 import type { QueueOutlook } from "../../model/queue-hold.ts";
 import type { BlobRef } from "../../model/values.ts";
 import type { Call } from "../call.ts";
@@ -9,10 +10,11 @@ import { engineOf, screenOf } from "../call.ts";
 import { markOf, summariseArgs } from "../progress/tool-line.ts";
 import type { Screen, Span, Tone } from "../screen.ts";
 import { oneLine } from "../text/clean.ts";
+import { policyWords } from "../text/policy.ts";
 import { queueWords, withCommands } from "../text/queue.ts";
 import { wayOnLines } from "../text/way-on.ts";
 import { fitEnd } from "../text/width.ts";
-import { formatAge, formatBytes, formatCount, formatDuration, formatTime } from "../text/units.ts";
+import { formatAge, formatBytes, formatCount, formatTime } from "../text/units.ts";
 import { answer } from "./answer.ts";
 import type { Payloads } from "./payloads.ts";
 import { readPayloads } from "./payloads.ts";
@@ -117,6 +119,10 @@ function writeHeader(
   const waits = view.queue && queueWords(view.queue);
   if (waits !== undefined) fields.push(["queue", oneLine(waits)]);
   if (missing !== undefined) fields.splice(3, 0, ["", ["bad", "the workspace is not there"]]);
+  // The one that nobody gave says nothing.
+  if (view.definition.name !== defaultDefinition.metadata.name) {
+    fields.splice(2, 0, ["spec", oneLine(view.definition.name)]);
+  }
   if (parent !== undefined) fields.push(["parent", parent]);
   if (damaged !== undefined) fields.push(["damaged", ["bad", oneLine(damaged)]]);
   writeFields(screen, fields);
@@ -126,20 +132,6 @@ function activeWords(holder: SessionView["holder"], now: number): string {
   if (holder === undefined) return "active";
   const { pid, host, since } = holder;
   return `active: process ${pid} on ${oneLine(host)} since ${formatTime(since)}, ${formatAge(since, now)}`;
-}
-
-/** What the agent may do, as it is recorded. */
-function policyWords(policy: Policy): string {
-  const { allowShell, passEnv, deniedCapabilities, maxTurns, maxTokens, maxWallClockMs } = policy;
-  const words = [
-    allowShell ? "may run commands" : "may not run commands (--allow-shell was not given)",
-    ...(passEnv.length === 0 ? [] : [`passes ${passEnv.join(", ")} to them`]),
-    ...(deniedCapabilities.length === 0 ? [] : [`denied: ${deniedCapabilities.join(", ")}`]),
-    ...(maxTurns === undefined ? [] : [`at most ${formatCount(maxTurns, "turn")}`]),
-    ...(maxTokens === undefined ? [] : [`at most ${formatCount(maxTokens, "token")}`]),
-    ...(maxWallClockMs === undefined ? [] : [`at most ${formatDuration(maxWallClockMs)}`]),
-  ];
-  return oneLine(words.join("; "));
 }
 
 /** What of a part stands beside the log and is text. */

@@ -42,10 +42,21 @@ function exhausted(name: string, index: number | undefined, { turns }: Cassette)
   return { reason: "cassette_exhausted", message, retryable: false };
 }
 
-/** An answer that began and then failed: that it began is all that is known of it. */
+/** What had come of the answer before it failed; where nothing of it shows, only that it had begun. */
 function* fail(turn: Fails): Generator<ModelEvent> {
   const { error } = turn;
-  if ("began" in error && error.began === true) yield { type: "delta", part: "text", text: "" };
+  if ("reason" in error) {
+    const { began = false, parts = [] } = error;
+    if (began) yield { type: "delta", part: "text", text: "" };
+    let before: "text" | "reasoning" | undefined;
+    for (const { text, reasoning } of parts) {
+      const part = reasoning === undefined ? "text" : "reasoning";
+      // Only white space came between them, of which nothing is kept.
+      if (part === before) yield { type: "delta", part: part === "text" ? "reasoning" : "text", text: " " };
+      for (const word of wordsOf(text ?? reasoning ?? "")) yield { type: "delta", part, text: word };
+      before = part;
+    }
+  }
   yield failed(failureOfTurn(turn));
 }
 
