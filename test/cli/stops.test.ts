@@ -219,12 +219,15 @@ describe("run cancel", () => {
     const leave = error?.hint?.split("\n")[1] ?? "";
     const abandoned = await runHint(place, leave, ["--by", "ada"]);
     expect(abandoned.code).toBe(0);
-    expect(abandoned.stdout).toMatch(/^abandoned {2}run_\w+ of ses_\w+\nunknown {4}1 operation stays so\n/);
+    expect(abandoned.stdout).toMatch(/^abandoned {2}run_\w+ of ses_\w+\nleft open {2}1 operation\n/);
     const shown = documentIn((await place.call(["run", "show", session, "--json"])).stdout).data;
     expect(shown).toMatchObject({ status: "failed", error: "abandoned by ada" });
     expect(shown.operations).toMatchObject([{ id: operation, state: "unknown" }]);
     const late = await place.call(["run", "cancel", session, shown.run]);
-    expect([late.code, late.stderr]).toEqual([2, expect.stringContaining("cannot be canceled: it is failed")]);
+    expect([late.code, late.stderr]).toEqual([
+      2,
+      expect.stringContaining("cannot be canceled: it is failed"),
+    ]);
   });
 
   test("of a session without a run says so", async () => {
