@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { bundleForNode } from "../peers/bundle.ts";
 import { askFor } from "./asking.ts";
 import { commandsOf, documentIn, Place, sessionIn } from "./program.ts";
 import type { TerminalCall } from "./terminal.ts";
@@ -99,6 +100,7 @@ describe("a person at the terminal", () => {
     await delay(100);
     call.type("\u0004x");
     await delay(100);
+    expect(call.written).not.toContain("canceling");
     call.type(interrupt);
     const { code, written } = await call.ended;
     expect(code).toBe(4);
@@ -109,26 +111,15 @@ describe("a person at the terminal", () => {
   });
 
   test("answers nothing by what was typed before the question", async () => {
-    const model = place.cassette(
-      {
-        text: "one two three four",
-        perTokenMs: 200,
-        calls: [{ tool: "exec", args: { command: "touch typed" } }],
-      },
-      { text: "Done." },
-    );
-    const args = ["run", "--task", "Go", "--model", model, ...askFor(place)];
-    const call = startInTerminal(place, args, {}, "stty -a");
-    await call.seen(/two/);
-    call.type(`${enter}y${enter}`);
-    await call.seen(question);
-    await delay(300);
-    expect(existsSync(join(place.workspace, "typed"))).toBe(false);
-    call.type(down + down + enter);
-    const { code, written } = await call.ended;
-    expect(code).toBe(0);
-    expectOrdinary(written);
-    expect((await runOf(written)).operations).toMatchObject([{ outcome: "denied" }]);
+    const reader = await bundleForNode("test/peers/keys-reader.ts");
+    const call = startShellInTerminal(place, `exec ${shellWords([process.execPath, reader])}`);
+    await call.seen(/ready/);
+    call.type(`${enter}${down}y${interrupt}`);
+    await call.seen(/open/);
+    call.type("q");
+    const { written } = await call.ended;
+    // Of all that only Ctrl-C is passed on.
+    expect(written.match(/got ".*"/g)).toEqual([String.raw`got "\u0003"`, `got "q"`]);
   });
 
   test("is told where somebody else was quicker, and sees of a long command how much more there is", async () => {
