@@ -1,9 +1,9 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Outside } from "./cli/index.ts";
+import type { EndSignal, Outside } from "./cli/index.ts";
 import { runCommandLine } from "./cli/index.ts";
-import { nodeHost, readNodeInput } from "./host/index.ts";
+import { nodeHost, openNodeKeys, readNodeInput } from "./host/index.ts";
 import { openEngine } from "./open.ts";
 import { lightOutside } from "./surroundings.ts";
 
@@ -21,6 +21,7 @@ export async function main(version: string): Promise<void> {
     temporaryDirectory: tmpdir(),
     stdinIsTerminal: process.stdin.isTTY === true,
     readStdin: readNodeInput,
+    openKeys: openNodeKeys,
     open: (options) => openEngine({ host, ...options, environment, version, supervisorProgram }),
     self: { ...program("main.cjs"), env: definedOf(environment) },
     onSignal,
@@ -35,10 +36,11 @@ function definedOf(environment: NodeJS.ProcessEnv): Record<string, string> {
   );
 }
 
-function onSignal(interrupted: (signal: string) => void): () => void {
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  for (const signal of signals) process.on(signal, interrupted);
-  return () => {
-    for (const signal of signals) process.off(signal, interrupted);
-  };
+function onSignal(told: (signal: EndSignal) => void): () => void {
+  const listeners = (["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal) => {
+    const listener = (): void => told(signal);
+    process.on(signal, listener);
+    return () => void process.off(signal, listener);
+  });
+  return () => listeners.forEach((stop) => stop());
 }

@@ -4,6 +4,7 @@ import type { SessionState } from "../model/fold.ts";
 import type { OperationState } from "../model/operation.ts";
 import { awaitsDecision } from "../model/operation.ts";
 import type { ApprovalAnswer, ApprovalQuestion } from "./approver.ts";
+import { reasonLengthMax } from "./approver.ts";
 import { shownArguments } from "./operation-arguments.ts";
 import { toolOf } from "./operation-facts.ts";
 import type { Crew, Worker } from "./worker.ts";
@@ -30,10 +31,8 @@ export async function askApproval(crew: Crew, operations: readonly OperationStat
   const facts = operations.flatMap((operation): Fact[] => {
     const capability = toolOf(crew, operation)?.capability ?? operation.tool;
     const asked: Fact = { kind: "approval.asked", operation: operation.operation, capability };
-    const rule = worker.state.rules.get(capability);
-    if (rule === undefined) return [asked];
-    const { decision, by } = rule;
-    const remembered = { decision, by, reason: "remembered", remember: false };
+    const remembered = rememberedAnswer(worker, capability);
+    if (remembered === undefined) return [asked];
     return [asked, ...decisionFacts({ operation: operation.operation, capability, ...remembered })];
   });
   await worker.commit(facts);
@@ -46,13 +45,11 @@ export async function askApproval(crew: Crew, operations: readonly OperationStat
 export async function awaitApproval(crew: Crew, operations: readonly OperationState[]): Promise<void> {
   const { worker, approver, brakes } = crew;
   const { clock } = worker.context.host;
+  worker.refuseInterrupted();
   const [operation] = operations.filter(awaitsDecision);
   if (operation === undefined) return;
-  if (!needsApproval(crew, operation)) {
-    // Another policy was accepted since.
-    const reason = "the policy allows it";
-    return await decide(worker, operation, { decision: "allow", by: "holdfast", reason, remember: false });
-  }
+  const settled = decidedSince(crew, operation);
+  if (settled !== undefined) return await decide(worker, operation, settled);
   const { mode } = approver;
   const changed = AbortSignal.any([worker.commits.next, brakes.calls, worker.signal]);
   if (mode.kind === "prompt") {
@@ -70,6 +67,27 @@ export async function awaitApproval(crew: Crew, operations: readonly OperationSt
   if (changed.aborted || leftMs > longMs) return;
   const reason = mode.kind === "deny" ? "nobody can be asked here" : `nobody answered in ${mode.forMs} ms`;
   await decide(worker, operation, { decision: "deny", by: "holdfast", reason, remember: false });
+}
+
+/** What answers an operation that was asked about before: another policy, or a person's word that holds for it, too. */
+function decidedSince(
+  crew: Crew,
+  operation: OperationState & { readonly approval: { readonly capability: string } },
+): (ApprovalAnswer & { readonly by: string }) | undefined {
+  if (!needsApproval(crew, operation)) {
+    return { decision: "allow", by: "holdfast", reason: "the policy allows it", remember: false };
+  }
+  return rememberedAnswer(crew.worker, operation.approval.capability);
+}
+
+function rememberedAnswer(
+  { state }: Worker,
+  capability: string,
+): (ApprovalAnswer & { readonly by: string }) | undefined {
+  const rule = state.rules.get(capability);
+  if (rule === undefined) return undefined;
+  const { decision, by } = rule;
+  return { decision, by, reason: "remembered", remember: false };
 }
 
 async function questionOf(
@@ -90,8 +108,14 @@ async function decide(
   await worker.commitIf(() => {
     const current = worker.state.operations.get(operation);
     if (current === undefined || current.at !== "asked" || !awaitsDecision(current)) return [];
-    return decisionFacts({ ...answer, operation, capability: current.approval.capability });
+    const reason = answer.reason === undefined ? {} : { reason: recordableReason(worker, answer.reason) };
+    return decisionFacts({ ...answer, ...reason, operation, capability: current.approval.capability });
   });
+}
+
+/** A reason as it may be recorded: its secrets masked, and short enough to stand twice in a line. */
+function recordableReason(worker: Worker, reason: string): string {
+  return worker.redact(reason).slice(0, reasonLengthMax).toWellFormed();
 }
 
 interface DecisionFactsOptions extends ApprovalAnswer {
@@ -127,6 +151,8 @@ export interface GivenDecision extends ApprovalAnswer {
 export async function recordDecision(worker: Worker, given: GivenDecision): Promise<void> {
   if (isDecided(worker.state, given)) return;
   await decide(worker, given, given);
+  // Somebody may have said something else in the same moment, or the wait ran out.
+  isDecided(worker.state, given);
 }
 
 /** True where the very same was decided before; false where it is still to be. Rejects as {@link recordDecision}. */

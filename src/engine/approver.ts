@@ -13,6 +13,9 @@ export interface ApprovalQuestion {
   readonly args: Json;
 }
 
+/** Characters of a reason that are recorded. */
+export const reasonLengthMax = 4096;
+
 /** A person's word. */
 export interface ApprovalAnswer {
   readonly decision: "allow" | "deny";

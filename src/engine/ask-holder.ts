@@ -22,7 +22,7 @@ import type { Worker } from "./worker.ts";
 
 /** What is wanted. */
 export interface Asked {
-  /** Who wants it. */
+  /** Who wants it, as it may be recorded. */
   readonly by: string;
   /** The request, made where there is a holder. */
   request(): Promise<Request>;
@@ -77,10 +77,9 @@ async function unlessBusy(stay: () => Promise<unknown>): Promise<boolean> {
 /** Appends the request; resolves to its id when it is durable. */
 async function makeRequest(context: EngineContext, session: string, asked: Asked): Promise<string> {
   const { clock, ids } = context.host;
-  const redactor = await context.openRedactor();
+  const { by } = asked;
   const request = makeId("req", clock.now(), ids.random(10));
   const { verb, ...args } = await asked.request();
-  const by = redactor.text(asked.by).toWellFormed();
   const made = { kind: "request.made", request, verb, args: args as { [name: string]: Json }, by } as const;
   const unfolded = () => undefined;
   await context.store.appendToQueue(session, unfolded, (queue) => queue.append([made]));

@@ -5,6 +5,7 @@ import { systemKey } from "../model/fold.ts";
 import type { Payloads } from "../model/projection.ts";
 import { blobsOfPrompt, projectPrompt } from "../model/projection.ts";
 import type { Step } from "../model/next-step.ts";
+import { modelAttemptsMax } from "../model/next-step.ts";
 import type { RunState } from "../model/run.ts";
 import type { BlobRef } from "../model/values.ts";
 import type { LivePiece } from "../store/index.ts";
@@ -29,12 +30,12 @@ export async function callModel(
   elapsedMs: () => number,
 ): Promise<void> {
   const { worker, brakes } = crew;
-  const { clock } = worker.context.host;
   const signal = AbortSignal.any([worker.signal, brakes.calls]);
-  if (step.failed > 0) await clock.sleep(waitMs(crew, step), signal);
+  if (step.failed > 0) await pause(crew, run, step, signal);
   worker.refuseInterrupted();
-  if (brakes.stop !== undefined) return;
   const { call, requested, changed } = await prepareCall(crew, run, step);
+  // What was said so far may be much to read.
+  if (brakes.stop !== undefined) return;
   const { seq } = await worker.commit([...changed, requested]);
   await worker.held.live.begin(seq);
   const heard = await listen(crew, run.run, { call, signal });
@@ -55,6 +56,13 @@ export async function callModel(
   const facts = await factsOfAnswer(crew, run, observed);
   if (typeof facts !== "string") await worker.commit(facts);
   else await fail({ reason: "malformed", message: facts, retryable: false });
+}
+
+async function pause(crew: Crew, { run }: RunState, step: CallStep, signal: AbortSignal): Promise<void> {
+  const { observer, context } = crew.worker;
+  const [inMs, attempt] = [waitMs(crew, step), step.failed + 1];
+  observer.live({ type: "live.retry", run, inMs, attempt, attemptsMax: modelAttemptsMax });
+  await context.host.clock.sleep(inMs, signal);
 }
 
 /** Exponential with jitter, and never shorter than what the provider asked for. */

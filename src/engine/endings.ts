@@ -61,7 +61,7 @@ export async function endRun(
       run: id,
       status,
       ...(reason !== undefined && { reason }),
-      ...(by !== undefined && { by }),
+      ...(by !== undefined && { by: worker.redact(by).toWellFormed() }),
       ...(text !== undefined && { text }),
       // What a call cost that a dead process made nobody knows.
       usage: calling ? addUsage(usage, undefined) : usage,

@@ -22,8 +22,8 @@ export interface OperationResolution {
   readonly outputBlob?: BlobRef | undefined;
   /** How the person knows. */
   readonly evidence?: string | undefined;
-  /** The user of the operating system where absent. */
-  readonly by?: string | undefined;
+  /** Who says so. */
+  readonly by: string;
 }
 
 /** Records it, unless the very same was said before. Rejects as {@link isResolved}. */
@@ -49,7 +49,7 @@ async function resolvedFact(
     outcome,
     ...(stored.blob === undefined ? { output: stored.text } : { outputBlob: stored.blob }),
     ...(evidence !== undefined && { evidence }),
-    by: by ?? worker.redact(worker.context.host.processes.self.user).toWellFormed(),
+    by,
   };
 }
 
@@ -72,8 +72,10 @@ export function findOperation(
   );
   const [only] = fits;
   if (only === undefined) {
+    const isThere = [...state.runs.keys()].some((id) => matches(id, run));
+    const look = isThere ? `holdfast run show ${state.id} ${run}` : `holdfast run list ${state.id}`;
     throw new HoldfastError("not_found", `run ${run} of session ${state.id} has no operation ${operation}`, {
-      hint: `See which there are with: holdfast run show ${state.id} ${run}`,
+      hint: `See which there are with: ${look}`,
     });
   }
   if (fits.length === 1) return only;

@@ -2,15 +2,14 @@ import { isDiskError } from "../host/index.ts";
 import type { RequestState } from "../model/delivery.ts";
 import { openRequests } from "../model/delivery.ts";
 import type { ErrorCode } from "../model/errors.ts";
-import { HoldfastError, isHoldfastError } from "../model/errors.ts";
+import { isHoldfastError } from "../model/errors.ts";
 import type { RequestAnswered } from "../model/facts.ts";
 import type { RequestOf } from "../model/request.ts";
 import { readRequest } from "../model/request.ts";
-import type { RunState } from "../model/run.ts";
-import { isOver } from "../model/run.ts";
 import type { GivenDecision } from "./approvals.ts";
 import { recordDecision } from "./approvals.ts";
 import { recordResolution } from "./record-resolution.ts";
+import { forgetStopped, isStopped, wantStop } from "./wanted-stop.ts";
 import type { Worker } from "./worker.ts";
 
 /**
@@ -20,13 +19,14 @@ import type { Worker } from "./worker.ts";
  * Q1 A request is answered after what it asked for is durable. A death in between has the next holder find that out.
  */
 
-type StopRequest = RequestOf<"cancel" | "abandon">;
-
 /** The desk of one stay. */
 export class RequestDesk {
   readonly #worker: Worker;
   #turn: Promise<void> = Promise.resolve();
+  /** Those who are answered when their run has stopped. */
+  readonly #later = new Set<string>();
   #isLooking = false;
+  #looksAgain = false;
   #unwatch: () => void = () => undefined;
 
   constructor(worker: Worker) {
@@ -63,10 +63,15 @@ export class RequestDesk {
 
   /** What goes wrong here goes wrong again where the work goes on, and is told there. */
   async #look(): Promise<void> {
+    this.#looksAgain = true;
     if (this.#isLooking) return;
     this.#isLooking = true;
     try {
-      if (await this.#worker.held.queue.hasGrown()) await this.serve();
+      while (this.#looksAgain) {
+        this.#looksAgain = false;
+        // Whoever appends to the queue for other reasons may have folded a request, too.
+        if ((await this.#worker.held.queue.hasGrown()) || this.#waiting().length > 0) await this.serve();
+      }
     } catch (error) {
       if (!isHoldfastError(error) && !isDiskError(error)) throw error;
     } finally {
@@ -74,13 +79,19 @@ export class RequestDesk {
     }
   }
 
+  /** The requests that nobody has taken yet, oldest first. */
+  #waiting(): RequestState[] {
+    return openRequests(this.#worker.queue).filter(({ request }) => !this.#later.has(request));
+  }
+
   async #serveNow(): Promise<void> {
     const worker = this.#worker;
-    // Taking the append lock folds what others appended.
+    // Taking the append lock folds what others appended; so does each answer.
     await worker.held.queue.transact(async () => undefined);
-    for (const request of openRequests(worker.queue)) {
-      const answer = await this.#take(request);
-      if (answer !== undefined) await worker.appendToQueue([answer]);
+    for (let [made] = this.#waiting(); made !== undefined; [made] = this.#waiting()) {
+      const answer = await this.#take(made);
+      if (answer === undefined) this.#later.add(made.request);
+      else await worker.appendToQueue([answer]);
     }
   }
 
@@ -111,15 +122,19 @@ export class RequestDesk {
     const answers = openRequests(worker.queue).flatMap((made): RequestAnswered[] => {
       const request = readRequest(made);
       if (typeof request === "string" || (request.verb !== "cancel" && request.verb !== "abandon")) return [];
-      const run = worker.state.runs.get(request.run);
-      // A stop that was not heard of before is taken when the queue is looked at next.
-      if (run === undefined || !worker.wanted.has(request.run)) return [];
-      if (!isOver(run) && run.at !== "input_required") return [];
-      const fault = isOver(run) ? faultOfStop(run, request) : unknownLeft(run);
-      return [fault === undefined ? done(made.request) : refusal(made.request, fault)];
+      // One that was not heard of before is taken when the queue is looked at next.
+      if (!this.#later.has(made.request)) return [];
+      try {
+        return isStopped(worker.state, request) ? [done(made.request)] : [];
+      } catch (error) {
+        if (!isHoldfastError(error)) throw error;
+        return [refusal(made.request, error)];
+      }
     });
     if (answers.length > 0) await worker.appendToQueue(answers);
-    worker.wanted.clear();
+    forgetStopped(worker);
+    // Whoever has no answer yet is taken again.
+    this.#later.clear();
   }
 }
 
@@ -134,41 +149,6 @@ const endsWork: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "queue_damaged",
   "deleted",
 ]);
-
-/**
- * Has a run stop because somebody wants it; false where it has stopped so already. Rejects `not_found`, `usage` where the
- * run ended otherwise, and `input_required` where a person must first say what happened.
- */
-export function wantStop(worker: Worker, { verb, run: id }: StopRequest, by: string): boolean {
-  const run = worker.state.runs.get(id);
-  if (run === undefined) throw new HoldfastError("not_found", `session ${worker.state.id} has no run ${id}`);
-  if (isOver(run)) {
-    const fault = faultOfStop(run, { verb });
-    if (fault !== undefined) throw fault;
-    return false;
-  }
-  if (verb === "cancel" && run.at === "input_required" && hasUnknown(worker, id)) throw unknownLeft(run);
-  const stop = { kind: verb, by } as const;
-  worker.wanted.set(id, stop);
-  if (worker.driven?.run === id) worker.driven.brakes.request(stop);
-  return true;
-}
-
-function hasUnknown({ state }: Worker, run: string): boolean {
-  return [...state.operations.values()].some((one) => one.run === run && one.at === "unknown");
-}
-
-/** Why a run that is over did not end as somebody wants; undefined where it did. */
-function faultOfStop(run: Extract<RunState, { endedAt: number }>, { verb }: Pick<StopRequest, "verb">) {
-  if (verb === "cancel" ? run.at === "canceled" : run.reason === "abandoned") return undefined;
-  const wanted = verb === "cancel" ? "canceled" : "abandoned";
-  return new HoldfastError("usage", `run ${run.run} cannot be ${wanted}: it is ${run.at}`);
-}
-
-function unknownLeft({ run }: RunState): HoldfastError {
-  const message = `run ${run} is not canceled: it is not known whether some operations happened, and a person must say`;
-  return new HoldfastError("input_required", message);
-}
 
 function decisionOf(request: RequestOf<"approve">, by: string): GivenDecision {
   const { operation, decision, remember = false, reason } = request;

@@ -6,13 +6,16 @@ import { inlineBytesMax } from "../store/index.ts";
 import { askHolder } from "./ask-holder.ts";
 import type { EngineContext } from "./context.ts";
 import { fitsInline, PayloadWriter } from "./payloads.ts";
+import { recordableName } from "./person.ts";
 import { readSession } from "./read-session.ts";
 import type { OperationResolution } from "./record-resolution.ts";
 import { findOperation, isResolved, recordResolution } from "./record-resolution.ts";
 
 /** A person's word about one operation of a session. */
-export interface Resolution extends OperationResolution {
+export interface Resolution extends Omit<OperationResolution, "by"> {
   readonly session: string;
+  /** The user of the operating system where absent. */
+  readonly by?: string | undefined;
 }
 
 /**
@@ -28,7 +31,7 @@ export async function resolveOperation(context: EngineContext, given: Resolution
   const mayTell = !active && damage === undefined;
   if (mayTell && (await isResolved(blobs, known, resolution))) return viewResolved(known, resolution, false);
   await askHolder(context, session, {
-    by: resolution.by ?? context.host.processes.self.user,
+    by: resolution.by,
     request: async () => {
       const { run, operation } = findOperation(known, resolution);
       const { outcome, output = "", evidence } = resolution;
@@ -50,16 +53,15 @@ export async function resolveOperation(context: EngineContext, given: Resolution
   return viewResolved(after.state, resolution, after.active);
 }
 
-const nameLengthMax = 256;
-
 /** What can be recorded of it: its secrets masked, and well-formed where it stands in the line as it is. */
-async function recordable(context: EngineContext, given: Resolution): Promise<Resolution> {
+async function recordable(
+  context: EngineContext,
+  given: Resolution,
+): Promise<OperationResolution & { readonly session: string }> {
   const redactor = await context.openRedactor();
   const { output, evidence, by } = given;
   const words = (text: string) => redactor.text(text).toWellFormed();
-  if (by !== undefined && by.length > nameLengthMax) {
-    throw new HoldfastError("usage", `the name is longer than ${nameLengthMax} characters`);
-  }
+  const name = await recordableName(context, by);
   if (evidence !== undefined && !fitsInline(words(evidence))) {
     throw new HoldfastError("usage", `the evidence is longer than ${inlineBytesMax} bytes`, {
       hint: "Say where it is kept, or give it as the output, which may be of any length.",
@@ -69,7 +71,7 @@ async function recordable(context: EngineContext, given: Resolution): Promise<Re
     ...given,
     ...(output !== undefined && { output: redactor.text(output) }),
     ...(evidence !== undefined && { evidence: words(evidence) }),
-    ...(by !== undefined && { by: words(by) }),
+    by: name,
   };
 }
 

@@ -1,10 +1,12 @@
-import { HoldfastError } from "../model/errors.ts";
+import { HoldfastError, isHoldfastError } from "../model/errors.ts";
 import { newestRun, openRun } from "../model/fold.ts";
 import type { RunView } from "../model/views.ts";
 import { askHolder } from "./ask-holder.ts";
 import type { EngineContext } from "./context.ts";
-import { findRun, readSession } from "./read-session.ts";
-import { wantStop } from "./request-desk.ts";
+import { recordableName } from "./person.ts";
+import type { ReadSession } from "./read-session.ts";
+import { findRun, readChangeable, readSession } from "./read-session.ts";
+import { isStopped, wantStop } from "./wanted-stop.ts";
 
 /** Which run shall end, and who says so. */
 export interface StopRunRequest {
@@ -33,22 +35,46 @@ export async function abandonRun(context: EngineContext, request: StopRunRequest
 async function stopRun(
   context: EngineContext,
   verb: "cancel" | "abandon",
-  { session: selector, run, by = context.host.processes.self.user }: StopRunRequest,
+  { session: selector, run, by: name }: StopRunRequest,
 ): Promise<RunView> {
-  const read = await readSession(context, selector);
+  const by = await recordableName(context, name);
+  const read = await readChangeable(context, selector);
   const { state } = read;
-  const wanted = run ?? openRun(state)?.run ?? newestRun(state)?.run;
-  if (wanted === undefined) {
+  const named = run ?? openRun(state)?.run ?? newestRun(state)?.run;
+  if (named === undefined) {
     throw new HoldfastError("not_found", `session ${state.id} has no run yet`, {
       hint: `See what waits in its queue with: holdfast queue list ${state.id}`,
     });
   }
-  const { run: id } = findRun(read, wanted);
-  await askHolder(context, state.id, {
-    by,
-    request: async () => ({ verb, run: id }),
-    accept: async () => undefined,
-    alone: async (worker) => void wantStop(worker, { verb, run: id }, by),
-  });
-  return findRun(await readSession(context, state.id), id);
+  const { run: id } = findRun(read, named);
+  try {
+    return await endIt(context, read, { verb, run: id, by });
+  } catch (error) {
+    throw isHoldfastError(error, "input_required") ? withWayOut(error, state.id, id) : error;
+  }
+}
+
+async function endIt(
+  context: EngineContext,
+  { state }: ReadSession,
+  { by, ...wanted }: { readonly verb: "cancel" | "abandon"; readonly run: string; readonly by: string },
+): Promise<RunView> {
+  if (!isStopped(state, wanted)) {
+    await askHolder(context, state.id, {
+      by,
+      request: async () => wanted,
+      accept: async (found) => void isStopped(found, wanted),
+      alone: async (worker) => void wantStop(worker, wanted, by),
+    });
+  }
+  const after = await readSession(context, state.id);
+  // Where nobody held it, what happened to its operations was only found out now.
+  isStopped(after.state, wanted);
+  return findRun(after, wanted.run);
+}
+
+function withWayOut(cause: HoldfastError, session: string, run: string): HoldfastError {
+  const look = `See which, and say what happened: holdfast run show ${session} ${run}`;
+  const leave = `Or end the run and leave it open: holdfast run abandon ${session} ${run}`;
+  return new HoldfastError(cause.code, cause.message, { hint: `${look}\n${leave}`, cause });
 }

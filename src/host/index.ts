@@ -11,6 +11,7 @@ export * from "./locks.ts";
 export { nodeClock } from "./node-clock.ts";
 export { nodeDisk } from "./node-disk.ts";
 export * from "./node-host.ts";
+export { openNodeKeys, type Keys } from "./node-keys.ts";
 export { nodeLocks } from "./node-locks.ts";
 export * from "./node-streams.ts";
 export * from "./processes.ts";

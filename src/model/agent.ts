@@ -220,6 +220,11 @@ export interface Agent {
   readonly model: Model;
   /** What it may do, as far as policy permits. */
   readonly tools: readonly Tool[];
+  /**
+   * What it might do once and may no more: never offered and never begun, but asked what became of an operation that
+   * was started while it was permitted.
+   */
+  readonly pastTools?: readonly Tool[];
   /** Replaces known secrets in text that is about to be stored or shown. */
   redact(text: string): string;
   /** Does the same with text that comes in pieces: holds back what may be the start of a secret. */

@@ -53,6 +53,8 @@ export type RunState =
   | ({
       readonly at: "completed" | "failed" | "canceled";
       readonly reason: string | undefined;
+      /** Why, in words, where the text is the answer. */
+      readonly error: string | undefined;
       /** Who canceled or abandoned it. */
       readonly by: string | undefined;
       readonly text: string | undefined;
@@ -93,9 +95,9 @@ export function evolveRun(state: RunState | undefined, fact: RunFact, place: Fac
     case "run.input_required":
       return { ...base(state), at: "input_required", elapsedMs: state.elapsedMs + fact.elapsedMs };
     case "run.ended": {
-      const { status, reason, by, text } = fact;
+      const { status, reason, message: error, by, text } = fact;
       const elapsedMs = state.elapsedMs + fact.elapsedMs;
-      return { ...base(state), at: status, reason, by, text, endedAt: place.at, elapsedMs };
+      return { ...base(state), at: status, reason, error, by, text, endedAt: place.at, elapsedMs };
     }
     case "model.requested":
       return { ...state, calling: true };

@@ -1,4 +1,4 @@
-import { isRecord } from "../../src/agents/builtin/models/json.ts";
+import { isRecord } from "../../src/model/values.ts";
 import type { Wire } from "./wire.ts";
 
 /**

@@ -187,7 +187,7 @@ function follow(child: ChildProcess): Running {
 }
 
 /** Processes that name a text in their arguments. */
-function processesNaming(text: string): number[] {
+export function processesNaming(text: string): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .filter((name) => {

@@ -114,8 +114,15 @@ describe("what cannot be understood ends with exit code 2, says what, and starts
     [
       "a task without its flag",
       ["run", "Fix it", "--model", "m"],
-      /unknown command 'Fix it'[^]*holdfast run --task 'Fix it'/,
+      /unknown command 'Fix it'[^]*holdfast --\S+ (text )?run --task 'Fix it' --model m/,
     ],
+    ["a message without a text", ["send", "ses_1"], /there is no task[^]*as TEXT, with --task-file FILE/],
+    ["a message of nothing", ["send", "ses_1", " \n"], /the text is empty/],
+    ["two messages", ["send", "ses_1", "a", "--task", "b"], /there are 2: TEXT and --task/],
+    ["a message for nobody", ["send"], /missing required argument 'session'/],
+    ["a key that is none", ["send", "ses_1", "a", "--key", " "], /the key is blank/],
+    ["a queue without a command", ["queue"], /there is no command/],
+    ["a queue list without a session", ["queue", "list"], /missing required argument 'session'/],
     ["a resolution that says nothing", ["run", "resolve", "s", "r", "o"], /nothing says what happened/],
     [
       "a resolution both ways",
@@ -200,6 +207,8 @@ describe("where things are", () => {
       ["run", "show", "ses_x"],
       ["run", "resolve", "ses_x", "run_x", "op_x", "--not-executed"],
       ["session", "repair", "ses_x"],
+      ["send", "ses_x", "a"],
+      ["queue", "list", "ses_x"],
     ]) {
       const ended = await place.call([...args, "--json"]);
       expect(documentIn(ended.stdout).error).toMatchObject({ code: "not_found" });
@@ -237,9 +246,10 @@ describe("where things are", () => {
 
 describe("help", () => {
   const commands = ["", "run", "run list", "run show", "run resolve", "resume", "session", "session list"];
-  const more = ["session show", "session repair", "store", "store adopt", "demo"];
+  const more = ["session show", "session repair", "agent", "agent validate", "store", "store adopt", "demo"];
+  const talking = ["send", "queue", "queue list"];
 
-  test.each([...commands, ...more])(
+  test.each([...commands, ...more, ...talking])(
     "of 'holdfast %s' fits 80 columns and has an example",
     async (command) => {
       const words = command.split(" ").filter((word) => word !== "");
@@ -254,7 +264,7 @@ describe("help", () => {
   );
 
   test("its examples are understood", async () => {
-    const all = [...commands, ...more].map(async (command) => {
+    const all = [...commands, ...more, ...talking].map(async (command) => {
       const { stdout } = await place.call([...command.split(" ").filter(Boolean), "--help"]);
       const examples = stdout.slice(stdout.indexOf("\nExamples:")).replaceAll("\\\n", " ");
       return [...examples.matchAll(/^ {2}holdfast (.*)$/gm)].map((line) => line[1] ?? "");

@@ -54,13 +54,16 @@ class Kept implements OutputStream {
   }
 }
 
+type Told = Omit<Work, "control">;
+const control: Work["control"] = { approvals: { kind: "deny" } };
+
 /** Work that is only told of: what the command line makes of it. */
-async function tell(form: OutputForm, work: Work): Promise<{ code: number; stdout: string; stderr: string }> {
+async function tell(form: OutputForm, work: Told): Promise<{ code: number; stdout: string; stderr: string }> {
   const [stdout, stderr] = [new Kept(), new Kept()];
   const host = nodeHost();
   const outside = { host, stdout, stderr, mayColour: false, debug: false, onSignal: () => () => undefined };
   const call = { outside, kind: "run", form, program: "holdfast --state-dir here" } as unknown as Call;
-  const code = await doWork(call, {} as EngineContext, work);
+  const code = await doWork(call, {} as EngineContext, { ...work, control });
   return { code, stdout: stdout.text, stderr: stderr.text };
 }
 
@@ -102,7 +105,7 @@ describe("what went wrong after a session exists", () => {
 
   test("of a further task says how to give it again, until it is part of the conversation", async () => {
     const message = { kind: "message", id: "msg_x", role: "user", parts: [{ type: "text", text: "Next" }] };
-    const given = (...commits: Commit[]): Work => ({
+    const given = (...commits: Commit[]): Told => ({
       session,
       task: "Next",
       start: async ({ observer }) => {
@@ -120,7 +123,7 @@ describe("what went wrong after a session exists", () => {
 
 describe("JSON Lines", () => {
   test("end with the run's end, whatever fails after it", async () => {
-    const work = (...commits: Commit[]): Work => ({
+    const work = (...commits: Commit[]): Told => ({
       start: async ({ observer, begun }) => {
         begun(session);
         for (const commit of commits) await observer.commit(commit);
@@ -210,7 +213,7 @@ describe("a reader that stopped reading", () => {
         };
         const outside = { host, stdout, stderr, mayColour: false, debug: false, onSignal, exit };
         const call = { outside, kind: "run", form: "jsonl", program: "holdfast" } as unknown as Call;
-        void doWork(call, {} as EngineContext, { start: how });
+        void doWork(call, {} as EngineContext, { control, start: how });
       });
       return { code, stderr: stderr.text };
     };

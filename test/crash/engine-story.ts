@@ -1,7 +1,14 @@
 import { expect } from "vitest";
-import { resolveOperation, resume, runTask } from "../../src/engine/index.ts";
+import {
+  resolveOperation,
+  resume,
+  runTask,
+  type WorkControl,
+  type WorkReport,
+} from "../../src/engine/index.ts";
 import { examine, expectCassettePlayedOnce, expectKept, expectSettledOnce } from "../engine/examine.ts";
 import { EngineWorld } from "./engine-world.ts";
+import { MemoryClock } from "./memory-host.ts";
 
 /** A task that looks, writes, changes and deletes, on a machine in memory. */
 
@@ -26,8 +33,8 @@ export const turns = [
 ];
 
 /** The machine before the task. */
-export function newWorld(): EngineWorld {
-  const world = new EngineWorld();
+export function newWorld(clock = new MemoryClock()): EngineWorld {
+  const world = new EngineWorld({ clock });
   world.disk.plant("/cassette.json", JSON.stringify({ cassette: 1, turns }));
   world.disk.plant("/project/letter.txt", "old\n");
   world.disk.plant("/project/counter.txt", "n\n");
@@ -37,10 +44,15 @@ export function newWorld(): EngineWorld {
 }
 
 /** Gives the task. */
-export async function begin(world: EngineWorld): Promise<void> {
+export async function begin(world: EngineWorld, control: WorkControl = {}): Promise<WorkReport> {
   const { model, workspace } = EngineWorld;
-  const request = { workspace, model, agent: "builtin", policy: {}, task: "Do it." };
-  await runTask(world.engine(), request, world.observer(), (session) => void world.begun.push(session));
+  const request = { workspace, model, agent: "builtin", policy: {}, task: "Do it.", ...control };
+  return await runTask(
+    world.engine(),
+    request,
+    world.observer(),
+    (session) => void world.begun.push(session),
+  );
 }
 
 /** Goes on with what is there until the run is over, as a person would. */
@@ -50,7 +62,8 @@ export async function goOn(world: EngineWorld): Promise<void> {
     if (selector === undefined) {
       // Nobody was told of a session, so there may be none.
       expect(world.begun).toEqual([]);
-      return await begin(world);
+      await begin(world);
+      return;
     }
     const report = await resume(world.engine(), { selector, acceptRollback: false }, world.observer());
     if (report.ending === "completed") return;
@@ -66,7 +79,7 @@ export async function goOn(world: EngineWorld): Promise<void> {
 }
 
 /** The one thing that cannot be proven is a new file between its two names: the person looks, and makes it. */
-async function finishByHand(world: EngineWorld, session: string): Promise<void> {
+export async function finishByHand(world: EngineWorld, session: string): Promise<void> {
   const { state } = await examine(world.engine(), session);
   const open = [...state.operations.values()].filter((one) => one.at === "unknown");
   expect(open).toMatchObject([{ tool: "write", evidence: { method: "create" } }]);

@@ -3,14 +3,25 @@ import { DiskError, type Host } from "../../src/host/index.ts";
 import type { Commit } from "../../src/model/commit.ts";
 import { openEngine } from "../../src/open.ts";
 import { type Fate, MemoryDisk, type UnsyncedChange } from "./memory-disk.ts";
-import { memoryHost } from "./memory-host.ts";
+import { MemoryClock, memoryHost } from "./memory-host.ts";
 import { LockTable, MemoryLocks } from "./memory-locks.ts";
+
+/** What a machine may begin with. */
+interface Beginning {
+  readonly disk: MemoryDisk;
+  readonly clock: MemoryClock;
+  readonly told: readonly Commit[];
+  readonly begun: readonly string[];
+  readonly lives: number;
+}
 
 /** A machine in memory on which the engine works with its own agent and file tools, and everybody dies at once. */
 export class EngineWorld {
   static readonly workspace = "/project";
   static readonly model = "cassette:/cassette.json";
   readonly disk: MemoryDisk;
+  /** One for all processes, also for those that come after a death. */
+  readonly clock: MemoryClock;
   /** What some observer was told, and the session that somebody was told of. */
   readonly told: Commit[];
   readonly begun: string[];
@@ -19,21 +30,28 @@ export class EngineWorld {
   readonly #lives: number;
   #processes = 0;
 
-  constructor(from?: { disk: MemoryDisk; told: readonly Commit[]; begun: readonly string[]; lives: number }) {
-    this.disk = from?.disk ?? new MemoryDisk();
-    this.told = [...(from?.told ?? [])];
-    this.begun = [...(from?.begun ?? [])];
-    this.#lives = from?.lives ?? 0;
+  constructor(from: Partial<Beginning> = {}) {
+    this.disk = from.disk ?? new MemoryDisk();
+    this.clock = from.clock ?? new MemoryClock();
+    this.told = [...(from.told ?? [])];
+    this.begun = [...(from.begun ?? [])];
+    this.#lives = from.lives ?? 0;
   }
 
   /** The engine of a new process. */
   engine(): EngineContext {
+    return this.process().engine;
+  }
+
+  /** A new process, which can die alone. */
+  process(): { readonly engine: EngineContext; readonly die: () => void } {
     const seed = 1 + this.#lives * 1000 + this.#processes++;
     const disk = this.disk.view(`process ${seed}`);
-    const memory = memoryHost({ disk, locks: new MemoryLocks(disk, this.#locks), seed });
+    const locks = new MemoryLocks(disk, this.#locks);
+    const memory = memoryHost({ disk, locks, seed, clock: this.clock });
     const noGit = () => Promise.reject(new DiskError("ENOENT", "start", "git"));
     const host: Host = { ...memory, processes: { ...memory.processes, capture: noGit } };
-    return openEngine({
+    const engine = openEngine({
       host,
       stateDirectory: "/state",
       singleWriter: false,
@@ -41,6 +59,11 @@ export class EngineWorld {
       version: "0.0.0-test",
       supervisorProgram: { file: "none", args: [] },
     });
+    const die = (): void => {
+      disk.die();
+      locks.die();
+    };
+    return { engine, die };
   }
 
   observer(): Observer {
@@ -58,7 +81,8 @@ export class EngineWorld {
   }
 
   #after(disk: MemoryDisk): EngineWorld {
-    const world = new EngineWorld({ disk, told: this.told, begun: this.begun, lives: this.#lives + 1 });
+    const { clock, told, begun } = this;
+    const world = new EngineWorld({ disk, clock, told, begun, lives: this.#lives + 1 });
     world.environment = this.environment;
     return world;
   }

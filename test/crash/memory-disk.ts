@@ -77,6 +77,8 @@ interface Shared {
   fault: ((effect: Effect) => Fault | undefined) | undefined;
   gate: ((effect: Effect) => Promise<void> | undefined) | undefined;
   mount: FileSystem;
+  readonly watchers: Set<{ readonly path: string; readonly changed: () => void }>;
+  tells: boolean;
 }
 
 interface Action<T> {
@@ -94,7 +96,9 @@ export class MemoryDisk implements Disk {
 
   constructor(tree: MemoryTree = new MemoryTree(), view?: { shared: Shared; process: string }) {
     const mount = { type: "memory", trusted: true, mountId: "1" };
-    this.#shared = view?.shared ?? { tree, effects: [], fault: undefined, gate: undefined, mount };
+    const watchers: Shared["watchers"] = new Set();
+    const hooks = { fault: undefined, gate: undefined, watchers, tells: false };
+    this.#shared = view?.shared ?? { tree, effects: [], mount, ...hooks };
     this.#process = view?.process ?? "main";
   }
 
@@ -118,6 +122,11 @@ export class MemoryDisk implements Disk {
   /** What `fileSystem` tells. */
   set mount(mount: FileSystem) {
     this.#shared.mount = mount;
+  }
+
+  /** True where whoever watches a directory is told of changes in it; else nobody ever is, for that is only a hint. */
+  set tells(tells: boolean) {
+    this.#shared.tells = tells;
   }
 
   /** The same disk for another process. */
@@ -218,6 +227,7 @@ export class MemoryDisk implements Disk {
       throw new DiskError(fault.code, verb, path);
     }
     const result = action.act(fault);
+    if (this.#shared.tells && changesDisk(effect)) this.#tell(posix.dirname(path));
     const failed = fault.afterwards ?? fault.code;
     if (failed !== undefined) throw new DiskError(failed, verb, path);
     return result;
@@ -325,9 +335,14 @@ export class MemoryDisk implements Disk {
     });
   }
 
-  /** Never tells: it is only a hint. */
-  watch(): () => void {
-    return () => undefined;
+  watch(path: string, changed: () => void): () => void {
+    const watcher = { path, changed: () => (this.#dead ? undefined : changed()) };
+    this.#shared.watchers.add(watcher);
+    return () => this.#shared.watchers.delete(watcher);
+  }
+
+  #tell(directory: string): void {
+    for (const { path, changed } of this.#shared.watchers) if (path === directory) queueMicrotask(changed);
   }
 
   #statOf(path: string): FileStat | undefined {

@@ -6,9 +6,13 @@ import type { MemoryLocks } from "./memory-locks.ts";
 export class MemoryClock implements Clock {
   #ms = 0;
   readonly #start: number;
+  readonly #passesMsMax: number;
+  readonly #sleepers = new Set<{ readonly untilMs: number; readonly wake: () => void }>();
 
-  constructor(start = 1_764_511_111_111) {
+  /** `passesMsMax`: a longer sleep is not over at once, but when others have made that much time pass. */
+  constructor({ start = 1_764_511_111_111, passesMsMax = Infinity } = {}) {
     this.#start = start;
+    this.#passesMsMax = passesMsMax;
   }
 
   now(): number {
@@ -19,13 +23,26 @@ export class MemoryClock implements Clock {
     return this.#ms;
   }
 
-  /** Over at once, with the time passed. */
+  /** Over at once, with the time passed; or, where it is long, when that time has passed. */
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    if (signal?.aborted !== true) this.advance(ms);
+    if (signal?.aborted === true) return;
+    if (ms <= this.#passesMsMax) return this.advance(ms);
+    await new Promise<void>((resolve) => {
+      const wake = (): void => {
+        this.#sleepers.delete(sleeper);
+        signal?.removeEventListener("abort", wake);
+        resolve();
+      };
+      const sleeper = { untilMs: this.#ms + ms, wake };
+      this.#sleepers.add(sleeper);
+      signal?.addEventListener("abort", wake);
+    });
   }
 
+  /** Lets time pass, and wakes whoever slept for that long. */
   advance(ms: number): void {
     this.#ms += Math.max(0, ms);
+    for (const { untilMs, wake } of this.#sleepers) if (untilMs <= this.#ms) wake();
   }
 }
 

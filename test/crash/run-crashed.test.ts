@@ -11,7 +11,7 @@ interface Snapshot {
 /** What stands before each effect of `act` that changes the disk. */
 async function snapshotsOf(
   start: EngineWorld,
-  act: (world: EngineWorld) => Promise<void>,
+  act: (world: EngineWorld) => Promise<unknown>,
 ): Promise<Snapshot[]> {
   const world = start.killed();
   const snapshots: Snapshot[] = [];

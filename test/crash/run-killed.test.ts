@@ -1,10 +1,10 @@
-import { existsSync, readFileSync, writeFileSync, mkdirSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { resolveOperation } from "../../src/engine/index.ts";
 import type { Commit } from "../../src/model/commit.ts";
-import { examine, expectCassettePlayedOnce, expectKept, expectSettledOnce } from "../engine/examine.ts";
-import { bundlePrograms, Home, list, type Ended, type Programs } from "../engine/home.ts";
+import { examine } from "../engine/examine.ts";
+import { bundlePrograms, Home, type Ended, type Programs } from "../engine/home.ts";
+import { expectDoneOnce, finishByHand, tellStory, type Story } from "./run-story.ts";
 
 let programs: Programs;
 const homes: Home[] = [];
@@ -20,46 +20,10 @@ const moments = 50;
 /** Of each, in turn: how many effects later the recovery is killed too, and the recovery of that; 0 is not at all. */
 const later = [0, 25, 60, 95, 130];
 
-interface Story {
-  home: Home;
-  model: string;
-}
-
-/** A workspace, and a task that looks, writes, changes, runs commands and deletes. */
 function tell(): Story {
   const home = new Home(programs);
   homes.push(home);
-  mkdirSync(join(home.workspace, "sub"));
-  writeFileSync(join(home.workspace, "counter.txt"), "n\n");
-  writeFileSync(join(home.workspace, "letter.txt"), "old\n");
-  writeFileSync(join(home.workspace, "sub", "waste.txt"), "waste\n");
-  const append = (word: string) => `echo ${word} >> ${home.witness}; echo said ${word}`;
-  const model = home.cassette([
-    {
-      text: "I look first.",
-      calls: [
-        { tool: "read", args: { path: "letter.txt" } },
-        { tool: "grep", args: { pattern: "waste" } },
-        { tool: "glob", args: { pattern: "**/*.txt" } },
-      ],
-    },
-    {
-      calls: [
-        { tool: "write", args: { path: "new/file.txt", content: "new\n" } },
-        { tool: "write", args: { path: "letter.txt", content: "new\n" } },
-        { tool: "edit", args: { path: "counter.txt", old: "n", new: "n+" } },
-      ],
-    },
-    { reasoning: "Now the commands.", calls: [{ tool: "exec", args: { command: append("one") } }] },
-    {
-      calls: [
-        { tool: "exec", args: { command: append("two") } },
-        { tool: "delete", args: { path: "sub/waste.txt" } },
-      ],
-    },
-    { text: "Done." },
-  ]);
-  return { home, model };
+  return tellStory(home);
 }
 
 /** What a worker that begins, or goes on, comes to. */
@@ -98,51 +62,6 @@ async function play(story: Story, kills: readonly number[]): Promise<Commit[]> {
     }
   }
   throw new Error("it did not come to an end");
-}
-
-/** The one thing that cannot be proven: a new file between its two names. The person looks, and makes it. */
-async function finishByHand(home: Home): Promise<void> {
-  const [session = ""] = home.sessions();
-  const { state } = await examine(home.engine(), session);
-  const open = [...state.operations.values()].filter((one) => one.at === "unknown");
-  expect(open.map((one) => one.tool)).toEqual(["write"]);
-  const path = join(home.workspace, "new", "file.txt");
-  expect(existsSync(path)).toBe(false);
-  writeFileSync(path, "new\n");
-  for (const { run, operation } of open) {
-    await resolveOperation(home.engine(), { session, run, operation, outcome: "ok", output: "made by hand" });
-  }
-}
-
-async function expectDoneOnce({ home }: Story, told: Commit[]): Promise<void> {
-  const text = (...names: string[]) => readFileSync(join(home.workspace, ...names), "utf8");
-  expect(readFileSync(home.witness, "utf8")).toBe("one\ntwo\n");
-  expect(text("counter.txt")).toBe("n+\n");
-  expect(text("letter.txt")).toBe("new\n");
-  expect(text("new", "file.txt")).toBe("new\n");
-  expect(existsSync(join(home.workspace, "sub", "waste.txt"))).toBe(false);
-  expect([...list(home.workspace), ...list(join(home.workspace, "new"))].toSorted()).toEqual([
-    "counter.txt",
-    "file.txt",
-    "letter.txt",
-    "new",
-    "sub",
-  ]);
-  const trash = list(home.inSession("trash"));
-  expect(trash.map((name) => readFileSync(home.inSession("trash", name), "utf8"))).toEqual(["waste\n"]);
-  expect(list(home.inSession("spool"))).toEqual([]);
-  const examined = await examine(home.engine(), home.sessions()[0] ?? "");
-  expectKept(examined, told);
-  expectSettledOnce(examined);
-  expectCassettePlayedOnce(examined, 5);
-  const { state, queue } = examined;
-  expect([...state.runs.values()].map((run) => run.at)).toEqual(["completed"]);
-  expect([...queue.deliveries.values()].map((delivery) => delivery.at)).toEqual(["acknowledged"]);
-  expect(state.messages.map(({ message }) => message.role).join(" ")).toBe(
-    "user assistant tool assistant tool assistant tool assistant tool assistant",
-  );
-  expect(state.row).toMatchObject({ state: "completed", openUnknowns: 0, title: "Do it." });
-  expect(state.released).toBe(true);
 }
 
 test("a run that is killed at any moment, and again while it recovers, does each thing once", async () => {

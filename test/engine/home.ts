@@ -196,7 +196,12 @@ export class WorkerProcess {
   }
 
   kill(): Promise<Ended> {
-    process.kill(this.pid, "SIGKILL");
+    return this.signal("SIGKILL");
+  }
+
+  /** Sends a signal; resolves when the process has ended. */
+  signal(name: "SIGKILL" | "SIGTERM" | "SIGINT"): Promise<Ended> {
+    if (!this.#isOver) process.kill(this.pid, name);
     return this.ended;
   }
 

@@ -58,7 +58,7 @@ describe.each(Object.keys(wires) as Wire[])("over %s", (wire) => {
     expect(ended).toMatchObject({ status: "completed", text: "All done.", turns: 2 });
     expect(ended?.usage).toMatchObject({ input: 250, output: 25 });
     expect(ended?.usage.lowerBound).toBeUndefined();
-    expect(scene.live.map((event) => event.text).join("")).toContain("All done.");
+    expect(scene.live.map((event) => ("text" in event ? event.text : "")).join("")).toContain("All done.");
     expect(JSON.stringify(examined.commits)).not.toContain(secretKey);
   });
 });

@@ -1,5 +1,6 @@
 import type { Commit } from "../../src/model/commit.ts";
-import { defaultDefinition, defaultPolicy } from "../../src/model/default-definition.ts";
+import { defaultDefinition } from "../../src/model/default-definition.ts";
+import { completePolicy } from "../../src/model/policy.ts";
 import type { Fact, Message, Part, Row, SessionCreated } from "../../src/model/facts.ts";
 import type { SessionState } from "../../src/model/fold.ts";
 import { beginSession, openOperations, openRun } from "../../src/model/fold.ts";
@@ -391,7 +392,7 @@ function firstFact(): SessionCreated {
     definition: defaultDefinition,
     definitionHash: "",
     capabilities: [],
-    policy: defaultPolicy(),
+    policy: completePolicy(),
     policyHash: "",
   };
 }

@@ -36,6 +36,8 @@ export interface BuiltinAgentOptions {
   readonly cassette?: Uint8Array;
   /** Tools of other capabilities are not offered to the model. */
   readonly capabilities: readonly string[];
+  /** Tools of these are kept to prove what was started with them. */
+  readonly pastCapabilities: readonly string[];
   readonly environment: Environment;
   readonly passEnv: readonly string[];
   readonly supervisorProgram: SupervisorProgram;
@@ -66,11 +68,12 @@ export function openBuiltinAgent(options: BuiltinAgentOptions): Agent {
     ...fileTools(host),
     execTool({ host, supervisorProgram, environment, passEnv, secrets }),
   ];
-  const tools = all.filter((tool) => capabilities.includes(tool.capability));
+  const toolsOf = (allowed: readonly string[]) => all.filter((tool) => allowed.includes(tool.capability));
   return {
     name: "builtin",
     model,
-    tools,
+    tools: toolsOf(capabilities),
+    pastTools: toolsOf(options.pastCapabilities),
     redact,
     maskStream: () => redactor.stream(),
     close: async () => undefined,

@@ -1,7 +1,7 @@
 import type { LanguageModelV3StreamPart, LanguageModelV3Usage } from "@ai-sdk/provider";
 import type { AnswerPart, ModelEvent } from "../../../model/agent.ts";
 import type { Json, Usage } from "../../../model/values.ts";
-import { isRecord } from "./json.ts";
+import { isRecord } from "../../../model/values.ts";
 
 /** The stream of a provider's package as our events. Pure: state in, part in, event out. */
 

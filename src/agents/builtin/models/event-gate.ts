@@ -1,5 +1,6 @@
 import type { ProviderName } from "./choice.ts";
-import { isRecord, parseJson } from "./json.ts";
+import { isRecord } from "../../../model/values.ts";
+import { parseJson } from "./json.ts";
 
 /** What stands between the network and a provider's package: it sees whole events, and decides which of them pass. */
 

@@ -11,8 +11,9 @@ import type {
 } from "@ai-sdk/provider";
 import type { ModelCall, PromptMessage, PromptPart, ToolDescription } from "../../../model/agent.ts";
 import type { Json } from "../../../model/values.ts";
+import { isRecord } from "../../../model/values.ts";
 import type { ProviderName } from "./choice.ts";
-import { isRecord, parseJson } from "./json.ts";
+import { parseJson } from "./json.ts";
 import { compatibleName } from "./providers.ts";
 
 /** Our model call as the provider's package wants it. Pure: the same call always becomes the same request. */

@@ -1,4 +1,5 @@
-import { isRecord, parseJson } from "./json.ts";
+import { isRecord } from "../../../model/values.ts";
+import { parseJson } from "./json.ts";
 
 /** Reading what packages and the HTTP client throw. Nothing here trusts its shape. */
 
