@@ -13,13 +13,13 @@ export interface CallLimits {
 }
 
 /**
- * What holds where nobody says otherwise. Head and silence stay below the five minutes after which the HTTP client gives
- * up by itself. A provider may hold back a whole call of a tool, or think for long, while it only keeps the connection
+ * What holds where nobody says otherwise. Head and silence, kept an eighth too long, stay below the five minutes after
+ * which the HTTP client gives up by itself. A provider may hold back a whole call of a tool, or think for long, while it only keeps the connection
  * alive: that has longer.
  */
 export const callLimits: CallLimits = {
-  headMs: 270_000,
-  silenceMs: 270_000,
+  headMs: 240_000,
+  silenceMs: 240_000,
   progressMs: 15 * 60_000,
   refusalMs: 10_000,
 };
