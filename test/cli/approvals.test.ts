@@ -129,7 +129,9 @@ describe("what a policy leaves to a person", () => {
     const resumed = await place.call(["resume", session, "--format", "text"]);
     expect(resumed.code).toBe(0);
     expect(resumed.stdout).toMatch(/✓ exec {3}touch allowed/);
-    expect(resumed.stdout).toMatch(/⊘ exec {3}touch second\n {4}denied by holdfast: nobody can be asked here/);
+    expect(resumed.stdout).toMatch(
+      /⊘ exec {3}touch second\n {4}denied by holdfast: nobody can be asked here/,
+    );
     expect(existsSync(join(place.workspace, "allowed"))).toBe(true);
     expect(existsSync(join(place.workspace, "second"))).toBe(false);
   });

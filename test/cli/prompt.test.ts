@@ -108,7 +108,11 @@ describe("a person at the terminal", () => {
 
   test("answers nothing by what was typed before the question", async () => {
     const model = place.cassette(
-      { text: "one two three four", perTokenMs: 200, calls: [{ tool: "exec", args: { command: "touch typed" } }] },
+      {
+        text: "one two three four",
+        perTokenMs: 200,
+        calls: [{ tool: "exec", args: { command: "touch typed" } }],
+      },
       { text: "Done." },
     );
     const args = ["run", "--task", "Go", "--model", model, ...askFor(place)];

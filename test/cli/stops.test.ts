@@ -224,7 +224,10 @@ describe("run cancel", () => {
     expect(shown).toMatchObject({ status: "failed", error: "abandoned by ada" });
     expect(shown.operations).toMatchObject([{ id: operation, state: "unknown" }]);
     const late = await place.call(["run", "cancel", session, shown.run]);
-    expect([late.code, late.stderr]).toEqual([2, expect.stringContaining("cannot be canceled: it is failed")]);
+    expect([late.code, late.stderr]).toEqual([
+      2,
+      expect.stringContaining("cannot be canceled: it is failed"),
+    ]);
   });
 
   test("of a session without a run says so", async () => {
