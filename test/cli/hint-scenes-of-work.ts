@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { askingSession } from "./asking.ts";
+import { askFor } from "./asking.ts";
 import type { Scenes } from "./hint-scene.ts";
 import { code, completed, hintOf, newPlace, shows, suspended, unknown, withoutRun } from "./hint-scene.ts";
 import { commandsIn, runHint } from "./hints.ts";
@@ -81,9 +81,10 @@ export const scenesOfWork: Scenes = {
       async () => {
         const place = newPlace();
         const asks = [{ calls: [{ tool: "read", args: { path: "none" } }] }, { text: "Done." }];
-        const session = await askingSession(place, asks, ["read"]);
-        const running = place.start(["resume", session, "--approvals", "wait"]);
+        const task = ["--task", "Do it.", "--model", place.cassette(...asks), "--approvals", "wait"];
+        const running = place.start(["run", ...task, ...askFor(place, "read")]);
         await running.seen(/"type":"approval\.asked"/);
+        const session = sessionIn(await running.seen(/ses_[0-9a-z]{26}/));
         const { stdout } = await place.call(["run", "show", session]);
         const commands = commandsIn(stdout).filter((command) => command.includes(" run approve "));
         const promise = async (answered: Ended) => {
