@@ -204,6 +204,35 @@ async function deathsOfRun(): Promise<Stage[]> {
   return deaths;
 }
 
+interface Place {
+  session: string;
+  run: string;
+  /** Of which nobody knows the outcome; empty where there is none. */
+  operation: string;
+}
+
+/** Somebody says what happened, and then the run is canceled. */
+async function cancelByHand(stage: Stage, place: Place): Promise<void> {
+  await resolveOperation(stage.world.engine(), { ...place, outcome: "not_executed" });
+  const { status } = await cancelRun(stage.world.engine(), { session: place.session });
+  expect(status).toBe("canceled");
+  expectSendable(await stage.examine());
+}
+
+/** Nothing more can be said of it, and what was said before changes no byte. */
+async function expectOver(stage: Stage, { verb, ...place }: Place & { verb: string }): Promise<void> {
+  const { session } = place;
+  const log = () => stage.world.text(`/state/sessions/${session}/log.jsonl`);
+  const before = log();
+  if (place.operation !== "") {
+    const said = resolveOperation(stage.world.engine(), { ...place, outcome: "ok" });
+    expect(await outcomeOf(said)).toBe("usage");
+  }
+  const canceled = await outcomeOf(cancelRun(stage.world.engine(), { session }));
+  expect(canceled).toBe(verb === "cancel" ? "done" : "usage");
+  expect(log()).toBe(before);
+}
+
 describe("a run that nobody works on", () => {
   const deaths: Stage[] = [];
   const notLookedInto: Stage[] = [];
@@ -251,25 +280,9 @@ describe("a run that nobody works on", () => {
       expect(after.state.row.openUnknowns).toBe(unknown.length);
       expect(after.state.released).toBe(true);
       expectSendable(after);
-      if (ended?.at === "input_required") {
-        // Somebody says what happened, and then it is canceled.
-        const [one] = unknown;
-        const place = { session, run: run.run, operation: one?.operation ?? "" };
-        await resolveOperation(stage.world.engine(), { ...place, outcome: "not_executed" });
-        expect((await cancelRun(stage.world.engine(), asked)).status).toBe("canceled");
-        expectSendable(await stage.examine());
-      } else {
-        for (const { run: id, operation } of unknown) {
-          const word = { session, run: id, operation, outcome: "ok" } as const;
-          expect(await outcomeOf(resolveOperation(stage.world.engine(), word))).toBe("usage");
-        }
-        // Said again, it changes nothing.
-        const again = log();
-        expect(await outcomeOf(cancelRun(stage.world.engine(), asked))).toBe(
-          verb === "cancel" ? "done" : "usage",
-        );
-        expect(log()).toBe(again);
-      }
+      const place = { session, run: run.run, operation: unknown[0]?.operation ?? "" };
+      if (ended?.at === "input_required") await cancelByHand(stage, place);
+      else await expectOver(stage, { ...place, verb });
     }
     expect([...ends].toSorted()).toEqual([
       "abandon of input_required: done, failed",
