@@ -3,12 +3,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { EndSignal, Outside } from "./cli/index.ts";
 import { runCommandLine } from "./cli/index.ts";
-import { nodeHost, openNodeKeys, readNodeInput } from "./host/index.ts";
+import { nodeHost, openNodeKeys, outliveTerminal, readNodeInput } from "./host/index.ts";
 import { openEngine } from "./open.ts";
 import { lightOutside } from "./surroundings.ts";
 
 /** The command line as it really is: standard streams, signals, environment. Sets the exit code when it is done. */
 export async function main(version: string): Promise<void> {
+  outliveTerminal();
   const environment = process.env;
   const host = nodeHost({ environment });
   const here = fileURLToPath(new URL(".", import.meta.url));

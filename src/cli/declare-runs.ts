@@ -135,7 +135,7 @@ function addControlFlags(command: Command): Command {
   return command
     .option(
       "--approvals <how>",
-      "who answers what the policy leaves to a person: prompt, wait[:DURATION] for\nanother process, or deny (default: prompt in a terminal, deny elsewhere)",
+      "who answers what the policy leaves to a person: prompt, wait[:DURATION] for another process, or deny (default: prompt in a terminal, deny elsewhere)",
       once,
     )
     .option(

@@ -50,6 +50,8 @@ export class Departure {
   /** The exit code of work that is over. */
   #exitCode: number | undefined;
   #isHurried = false;
+  /** True while the output waits for a reader, though the process was told to go. */
+  #isHeldUp = false;
 
   /** Listens to signals from now on. */
   constructor(call: Call, told: Told) {
@@ -85,10 +87,22 @@ export class Departure {
     if (this.isAsked) this.#hurry();
   }
 
-  /** Everything is told. */
+  /** Resolves when the output is written; where the process was told to go, sooner, and whatever became of it. */
+  async flushed(): Promise<void> {
+    const flushed = this.#told.output.flushed();
+    if (!this.isAsked) return await flushed;
+    const { clock } = this.#call.outside.host;
+    this.#isHeldUp = true;
+    const settled = Promise.allSettled([flushed]).then(() => void (this.#isHeldUp = false));
+    await Promise.race([settled, clock.sleep(flushMs, this.#ended.signal)]);
+  }
+
+  /** Everything is told that can be. */
   end(): void {
     this.#stopListening();
     this.#ended.abort();
+    // What waits for its reader would keep the process for ever.
+    if (this.#isHeldUp) this.#exit();
   }
 
   #obey(signal: EndSignal): void {

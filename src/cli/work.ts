@@ -67,7 +67,7 @@ export async function doWork(call: Call, context: EngineContext, work: Work): Pr
       const failure = withWayOn(call, failureOf(error, call), watch);
       departure.over(errorTable[failure.code].exit);
       output.stop();
-      await Promise.allSettled([output.flushed()]);
+      await Promise.allSettled([departure.flushed()]);
       await reportStack(call, error);
       return await reportFailure(call, failure, watch);
     }
@@ -133,16 +133,18 @@ async function finish(call: Call, finished: Finished): Promise<number> {
   return exitCodeOfEnding(finished.end);
 }
 
-async function tellEnd(call: Call, { context, output, watch, report, end }: Finished): Promise<void> {
+async function tellEnd(call: Call, finished: Finished): Promise<void> {
+  const { context, output, watch, departure, report, end } = finished;
   const { form, outside } = call;
   const isIdle = end.ending === "idle";
   const left = output.needsLeft || isIdle ? await readLeft(call, context, { report, end }) : undefined;
   output.ended({ ...report, ending: end.ending }, left);
-  await output.flushed();
+  await departure.flushed();
   const failure = failureOfEnding(call, { end, watch, report });
   if (form === "json") {
     const { run = { session: report.session }, queue } = left ?? {};
-    const data = { ...run, ...(isIdle && { idle: true }), queue };
+    const isLeft = queue !== undefined && queueWords(queue) !== undefined;
+    const data = { ...run, ...(isIdle && { idle: true }), ...(isLeft && { queue }) };
     const document = documentOf(call.kind, { data, error: failure });
     await outside.stdout.write(`${JSON.stringify(document)}\n`);
   } else if (failure !== undefined && end.ending === "suspended") {

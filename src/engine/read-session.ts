@@ -81,6 +81,15 @@ function holderOf({ owner, released }: SessionState, since: number): SessionHold
   return owner === undefined || released ? undefined : { pid: owner.pid, host: owner.host, since };
 }
 
+/** Reads a session that is to be changed. Rejects as {@link readSession}, and where its log is damaged for writing. */
+export async function readChangeable(context: EngineContext, selector: string): Promise<ReadSession> {
+  const read = await readSession(context, selector);
+  if (read.damage === undefined) return read;
+  const fold = new SessionFold(read.state.id);
+  await context.store.readAsHolder(read.state.id, (commit) => fold.take(commit));
+  return read;
+}
+
 type Read = Omit<ReadSession, "resume" | "parentMissing">;
 
 /** The row of the list, from the whole log instead of its end. */

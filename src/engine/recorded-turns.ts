@@ -53,11 +53,11 @@ function turnOfFailure(failed: ModelFailed, came: readonly CassettePart[]): Cass
 function pausesOf(
   { firstTokenMs, durationMs }: ModelAnswered,
   parts: readonly CassettePart[],
-): { firstTokenMs: number; perTokenMs?: number } {
+): { firstTokenMs?: number; perTokenMs?: number } {
   const words = parts.reduce((sum, { text, reasoning }) => sum + wordsOf(text ?? reasoning ?? "").length, 0);
-  const first = firstTokenMs ?? durationMs;
+  const first = Math.round(firstTokenMs ?? durationMs);
   const perTokenMs = words === 0 ? 0 : Math.round(Math.max(0, durationMs - first) / words);
-  return { firstTokenMs: Math.round(first), ...(perTokenMs > 0 && { perTokenMs }) };
+  return { ...(first > 0 && { firstTokenMs: first }), ...(perTokenMs > 0 && { perTokenMs }) };
 }
 
 async function partsOfAnswer(facts: readonly Fact[], texts: PayloadTexts): Promise<CassettePart[]> {

@@ -5,7 +5,7 @@ import { askHolder } from "./ask-holder.ts";
 import type { EngineContext } from "./context.ts";
 import { recordableName } from "./person.ts";
 import type { ReadSession } from "./read-session.ts";
-import { findRun, readSession } from "./read-session.ts";
+import { findRun, readChangeable, readSession } from "./read-session.ts";
 import { isStopped, wantStop } from "./wanted-stop.ts";
 
 /** Which run shall end, and who says so. */
@@ -38,7 +38,7 @@ async function stopRun(
   { session: selector, run, by: name }: StopRunRequest,
 ): Promise<RunView> {
   const by = await recordableName(context, name);
-  const read = await readSession(context, selector);
+  const read = await readChangeable(context, selector);
   const { state } = read;
   const named = run ?? openRun(state)?.run ?? newestRun(state)?.run;
   if (named === undefined) {

@@ -14,6 +14,7 @@ export * from "./node-host.ts";
 export { openNodeKeys, type Keys } from "./node-keys.ts";
 export { nodeLocks } from "./node-locks.ts";
 export * from "./node-streams.ts";
+export { outliveTerminal } from "./node-terminal.ts";
 export * from "./processes.ts";
 export * from "./sockets.ts";
 export * from "./streams.ts";

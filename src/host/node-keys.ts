@@ -13,6 +13,9 @@ export interface Keys {
 /** Whatever was typed before a question is shown lies ready at once. */
 const typedAheadMs = 100;
 
+/** Longer than anybody takes, and not longer than a timer can be. */
+const stayMs = 24 * 60 * 60 * 1000;
+
 /** Ctrl-C: in this mode it signals nobody. */
 const interruptKey = 0x03;
 /** Ctrl-D: to whoever reads lines the end of all input, where there is more to come. */
@@ -21,7 +24,7 @@ const endKey = 0x04;
 /**
  * Opens the terminal on standard input for single keys. What was typed before is dropped, since it can be no answer to a
  * question that was not there yet; a Ctrl-C among it is passed on. A terminal that goes away gives no keys any more, and
- * no error: the signal tells of it.
+ * no error: the signal tells of it. The process stays, also then, until the keys are closed.
  */
 export async function openNodeKeys(): Promise<Keys> {
   const { stdin } = process;
@@ -31,6 +34,7 @@ export async function openNodeKeys(): Promise<Keys> {
   const take = (chunk: Uint8Array): void => {
     stream.write(chunk.filter((byte) => byte !== endKey));
   };
+  const staying = setInterval(ignore, stayMs);
   // Never taken off: a terminal that went away says so when it will.
   if (!stdin.listeners("error").includes(ignore)) stdin.on("error", ignore);
   stdin.setRawMode(true);
@@ -43,6 +47,7 @@ export async function openNodeKeys(): Promise<Keys> {
   return {
     stream,
     close() {
+      clearInterval(staying);
       stdin.off("data", take);
       stdin.pause();
       stdin.setRawMode(false);

@@ -105,18 +105,24 @@ function holdOfWaiting({ state, live, resume }: QueueFacts): QueueHold | undefin
 function holdOfRun(state: SessionState, run: RunState, live: boolean): QueueHold | undefined {
   const next = `holdfast resume ${state.id}`;
   const about = (reason: HoldReason, why: string): QueueHold => ({ reason, run: run.run, why, next });
+  const mayTake = live && !isLeaving(state, run);
   if (isOver(run)) {
-    if (run.at === "completed" || live) return undefined;
+    if (run.at === "completed" || mayTake) return undefined;
     return about(run.at, `the run ${run.at === "failed" ? "failed" : "was canceled"}${because(run.reason)}`);
   }
   const asked = questionOf(openOperations(state), live);
   if (asked !== undefined) {
     return { ...about("input_required", asked), next: `holdfast run show ${state.id} ${run.run}` };
   }
-  if (live) return undefined;
+  if (mayTake) return undefined;
   if (run.at === "input_required") return about(run.at, "the run waits to go on, now that all is answered");
   if (run.at === "suspended") return about(run.at, `the run is suspended${because(run.reason)}`);
   return about("interrupted", "the run was interrupted");
+}
+
+/** Whose own attempt came to anything but a completed run takes no more: he is about to let go. */
+function isLeaving({ attempt, epoch }: SessionState, { at }: RunState): boolean {
+  return attempt?.epoch === epoch && at !== "queued" && at !== "running" && at !== "completed";
 }
 
 /** What a person must do before the run goes on. Whoever resumes asks anew for what nobody has allowed or denied yet. */

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { parseCassette } from "../../src/agents/builtin/models/cassette.ts";
 import { recordSession } from "../../src/engine/index.ts";
-import type { CassetteTurn } from "../../src/model/cassette.ts";
+import { PayloadTexts, turnOfCall } from "../../src/engine/recorded-turns.ts";
+import { cassetteBytesMax, type CassetteTurn } from "../../src/model/cassette.ts";
 import type { Commit } from "../../src/model/commit.ts";
 import type { Fact } from "../../src/model/facts.ts";
+import type { BlobRef } from "../../src/model/values.ts";
 import { begin, newWorld, turns } from "../crash/engine-story.ts";
 import { EngineWorld } from "../crash/engine-world.ts";
 import { changesDisk, type Effect } from "../crash/memory-disk.ts";
@@ -127,6 +129,37 @@ describe("a session is recorded", () => {
     expect((await recordSession(world.engine(), { selector })).answers).toBe(3);
     world.disk.fault = ({ verb }) => (verb === "sync" ? { code: "EIO" } : undefined);
     await expect(recordSession(world.engine(), { selector })).rejects.toMatchObject({ code: "io_error" });
+  });
+
+  test("not at all where no cassette could hold it, and that is known before it is read", async () => {
+    const loaded: number[] = [];
+    const blobs = {
+      get: async ({ bytes }: BlobRef) => {
+        loaded.push(bytes);
+        return new Uint8Array();
+      },
+    };
+    const texts = new PayloadTexts(blobs);
+    const answerOf = (bytes: number) => ({
+      answered: { kind: "model.answered", run: "run_1", turn: 1, durationMs: 1, stopReason: "stop" } as const,
+      facts: [
+        {
+          kind: "message",
+          id: "msg_1",
+          role: "assistant",
+          parts: [{ type: "text", blob: { sha256: "ab".repeat(32), bytes } }],
+        } as const,
+      ],
+    });
+    const half = cassetteBytesMax;
+    await turnOfCall(answerOf(half), { texts, timings: false });
+    await turnOfCall(answerOf(half), { texts, timings: false });
+    const third = turnOfCall(answerOf(1), { texts, timings: false });
+    await expect(third).rejects.toMatchObject({
+      code: "usage",
+      message: expect.stringMatching(/a cassette may have/),
+    });
+    expect(loaded).toEqual([half, half]);
   });
 
   test("with a mask where the model wrote a secret, and that is told", async () => {

@@ -136,7 +136,8 @@ describe("a queue in which a message waits", () => {
       underWay: false,
       held: { reason, run, why, next },
     });
-    // A process that is at it takes it, or finds that it may not; what a person must say it cannot say itself.
+    // A process that took the session since then may take it; what a person must say it cannot say itself.
+    takeIn(state, { ...lineAfter(state), epoch: 2, facts: [] });
     expect(judge(state, one, true).held?.reason).toBe(mustSpeak ? "input_required" : undefined);
   });
 
@@ -171,6 +172,23 @@ describe("a queue whose session a process holds", () => {
     takeIn(working, taken);
     for (const state of [working, foldLines(), foldLines(task, started, ended("completed"))])
       expect(judge(state, one, true)).toEqual({ waiting: 1, blocked: [], live: true, underWay: false });
+  });
+
+  test("is held as soon as this process came to anything but a completed run: it is about to let go", () => {
+    const suspended: Fact[] = [
+      { kind: "run.suspended", run, reason: "provider", message: "429", elapsedMs: 1 },
+    ];
+    for (const [reason, facts] of [
+      ["failed", ended("failed")],
+      ["canceled", ended("canceled")],
+      ["suspended", suspended],
+    ] as const) {
+      const state = foldLines(task, started, facts);
+      expect(judge(state, one, true)).toMatchObject({ live: true, underWay: false, held: { reason } });
+      // Whoever takes the session after that may take the message.
+      takeIn(state, { ...lineAfter(state), epoch: 2, facts: [] });
+      expect(judge(state, one, true).held).toBe(undefined);
+    }
   });
 
   test("waits with it for a person whom it asks; whoever resumes after its death asks anew", () => {

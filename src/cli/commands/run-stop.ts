@@ -46,7 +46,7 @@ async function tell(call: Call, context: EngineContext, view: RunView, what: str
     screen.line(["good", what.padEnd(labelColumns)], `${view.run} of ${view.session}`);
     const unknown = view.operations.filter(({ state }) => state === "unknown").length;
     if (unknown > 0) {
-      screen.line(["warn", "unknown".padEnd(labelColumns)], formatCount(unknown, "operation"), " stay so");
+      screen.line(["warn", "left open".padEnd(labelColumns)], formatCount(unknown, "operation"));
     }
     for (const line of queueLines(queue, screen.columns)) screen.line(...line);
     const way = wayOnOf(view, { program, waiting: queue.waiting > 0 });

@@ -222,7 +222,7 @@ export class TextProgress implements ProgressOutput {
       for (const part of message.parts) if (part.type === "text") this.#text.whole("task", part.text ?? "…");
     }
     if (message.role === "assistant") this.#text.answer(message);
-    if (message.interrupted === true) this.#line(["warn", "the answer was cut here, and is kept so far"]);
+    if (message.interrupted === true) this.#line(["warn", "the answer was cut; what had come of it is kept"]);
     for (const part of message.parts) {
       if (part.type === "tool_call") {
         this.#underway.learn(part.operation, { tool: part.tool, args: part.args });
