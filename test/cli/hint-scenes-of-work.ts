@@ -81,8 +81,8 @@ export const scenesOfWork: Scenes = {
       async () => {
         const place = newPlace();
         const asks = [{ calls: [{ tool: "read", args: { path: "none" } }] }, { text: "Done." }];
-        const task = ["--task", "Do it.", "--model", place.cassette(...asks), "--approvals", "wait"];
-        const running = place.start(["run", ...task, ...askFor(place, "read")]);
+        const flags = ["--model", place.cassette(...asks), ...askFor(place, "read"), "--approvals", "wait"];
+        const running = place.start(["run", "--task", "Go", ...flags]);
         await running.seen(/"type":"approval\.asked"/);
         const session = sessionIn(await running.seen(/ses_[0-9a-z]{26}/));
         const { stdout } = await place.call(["run", "show", session]);
