@@ -106,7 +106,7 @@ export function evolveRun(state: RunState | undefined, fact: RunFact, place: Fac
       return { ...state, calling: false, failures: [], turns: state.turns + 1, usage };
     }
     case "model.failed": {
-      const usage = wasFree(fact) ? state.usage : addUsage(state.usage, undefined);
+      const usage = wasFree(fact) ? state.usage : addUsage(state.usage, fact.usage);
       return { ...state, calling: false, failures: [...state.failures, fact], usage };
     }
   }

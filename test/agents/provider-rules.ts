@@ -152,6 +152,14 @@ function responsesFault(body: Members): Fault {
         "a call",
       ),
     () => repeated(ids, "an item"),
+    () =>
+      firstOf(items, ({ role, id }, index) => {
+        const start = items.findLastIndex((one, at) => at < index && isAsked(one)) + 1;
+        const isReasoned = items.slice(start, index).some((one) => one["type"] === "reasoning");
+        return role === "assistant" && id !== undefined && !isReasoned
+          ? "an answer that is named, without its reasoning"
+          : undefined;
+      }),
     () => firstOf(items, (item, index) => responsesItemFault(item, items[index + 1])),
     () =>
       firstOf(calls, (item) => {
@@ -172,6 +180,11 @@ function responsesFault(body: Members): Fault {
       return outputs.every((item) => known.has(item["call_id"])) ? undefined : "a result without its call";
     },
   );
+}
+
+/** True for what an answer answers. */
+function isAsked(item: Members): boolean {
+  return item["role"] === "user" || item["type"] === "function_call_output";
 }
 
 function responsesItemFault(item: Members, next: Members | undefined): Fault {

@@ -3,11 +3,14 @@ import {
   resolveOperation,
   resume,
   runTask,
+  StopSwitch,
   type WorkControl,
   type WorkReport,
 } from "../../src/engine/index.ts";
 import { examine, expectCassettePlayedOnce, expectKept, expectSettledOnce } from "../engine/examine.ts";
+import type { Stop } from "../../src/model/stop.ts";
 import { EngineWorld } from "./engine-world.ts";
+import { changesDisk, type Effect } from "./memory-disk.ts";
 import { MemoryClock } from "./memory-host.ts";
 
 /** A task that looks, writes, changes and deletes, on a machine in memory. */
@@ -54,6 +57,47 @@ export async function begin(world: EngineWorld, control: WorkControl = {}): Prom
     (session) => void world.begun.push(session),
   );
 }
+
+/** What a work came to that was told to stop. */
+export interface Stopped {
+  report: WorkReport;
+  /** The change of the disk before which it was told; undefined where it was over before. */
+  effect: Effect | undefined;
+  /** The kinds of the facts that were committed from then on. */
+  after: string[];
+  /** Those of them with which something new begins. */
+  begun: Set<string>;
+}
+
+const beginnings = ["run.started", "model.requested", "op.started", "approval.asked"];
+
+/** Gives the task, and says `stop` before the n-th change of the disk; `each` is called before each change after that. */
+export async function stopAt(
+  world: EngineWorld,
+  at: number,
+  stop: Stop,
+  each?: () => void,
+): Promise<Stopped> {
+  const stops = new StopSwitch();
+  let changes = 0;
+  let found: Effect | undefined;
+  let told = Infinity;
+  world.disk.gate = (effect) => {
+    if (!changesDisk(effect)) return undefined;
+    if (changes++ === at) {
+      stops.request(stop);
+      [found, told] = [effect, world.told.length];
+    } else if (changes > at) each?.();
+    return undefined;
+  };
+  const report = await begin(world, { stops });
+  world.disk.gate = undefined;
+  const after = world.told.slice(told).flatMap(({ facts }) => facts.map((fact) => fact.kind));
+  return { report, effect: found, after, begun: new Set(after.filter((kind) => beginnings.includes(kind))) };
+}
+
+/** A clock by which graces last until somebody lets time pass. */
+export const patient = () => new MemoryClock({ passesMsMax: 1000 });
 
 /** Goes on with what is there until the run is over, as a person would. */
 export async function goOn(world: EngineWorld): Promise<void> {

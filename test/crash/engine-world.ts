@@ -44,9 +44,10 @@ export class EngineWorld {
   }
 
   /** A new process, which can die alone. */
-  process(): { readonly engine: EngineContext; readonly die: () => void } {
+  process(): { readonly name: string; readonly engine: EngineContext; readonly die: () => void } {
     const seed = 1 + this.#lives * 1000 + this.#processes++;
-    const disk = this.disk.view(`process ${seed}`);
+    const name = `process ${seed}`;
+    const disk = this.disk.view(name);
     const locks = new MemoryLocks(disk, this.#locks);
     const memory = memoryHost({ disk, locks, seed, clock: this.clock });
     const noGit = () => Promise.reject(new DiskError("ENOENT", "start", "git"));
@@ -63,7 +64,7 @@ export class EngineWorld {
       disk.die();
       locks.die();
     };
-    return { engine, die };
+    return { name, engine, die };
   }
 
   observer(): Observer {

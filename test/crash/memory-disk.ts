@@ -78,7 +78,7 @@ interface Shared {
   gate: ((effect: Effect) => Promise<void> | undefined) | undefined;
   mount: FileSystem;
   readonly watchers: Set<{ readonly path: string; readonly changed: () => void }>;
-  tells: boolean;
+  tells: number | undefined;
 }
 
 interface Action<T> {
@@ -97,7 +97,7 @@ export class MemoryDisk implements Disk {
   constructor(tree: MemoryTree = new MemoryTree(), view?: { shared: Shared; process: string }) {
     const mount = { type: "memory", trusted: true, mountId: "1" };
     const watchers: Shared["watchers"] = new Set();
-    const hooks = { fault: undefined, gate: undefined, watchers, tells: false };
+    const hooks = { fault: undefined, gate: undefined, watchers, tells: undefined };
     this.#shared = view?.shared ?? { tree, effects: [], mount, ...hooks };
     this.#process = view?.process ?? "main";
   }
@@ -124,8 +124,8 @@ export class MemoryDisk implements Disk {
     this.#shared.mount = mount;
   }
 
-  /** True where whoever watches a directory is told of changes in it; else nobody ever is, for that is only a hint. */
-  set tells(tells: boolean) {
+  /** How late, in turns, whoever watches a directory is told of a change in it; else nobody ever is: it is only a hint. */
+  set tells(tells: number | undefined) {
     this.#shared.tells = tells;
   }
 
@@ -227,7 +227,7 @@ export class MemoryDisk implements Disk {
       throw new DiskError(fault.code, verb, path);
     }
     const result = action.act(fault);
-    if (this.#shared.tells && changesDisk(effect)) this.#tell(posix.dirname(path));
+    if (changesDisk(effect)) this.#tell(posix.dirname(path));
     const failed = fault.afterwards ?? fault.code;
     if (failed !== undefined) throw new DiskError(failed, verb, path);
     return result;
@@ -342,7 +342,9 @@ export class MemoryDisk implements Disk {
   }
 
   #tell(directory: string): void {
-    for (const { path, changed } of this.#shared.watchers) if (path === directory) queueMicrotask(changed);
+    const { tells, watchers } = this.#shared;
+    if (tells === undefined) return;
+    for (const { path, changed } of watchers) if (path === directory) void afterTurns(tells, changed);
   }
 
   #statOf(path: string): FileStat | undefined {
@@ -412,6 +414,11 @@ export class MemoryDisk implements Disk {
         }),
     };
   }
+}
+
+async function afterTurns(turns: number, changed: () => void): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+  changed();
 }
 
 function never<T>(): Promise<T> {

@@ -37,7 +37,7 @@ export class Stage {
     this.world = world;
     this.session = session;
     // Others are heard while the work goes on.
-    world.disk.tells = true;
+    world.disk.tells = 3;
   }
 
   static async set({ turns, files = {}, policy = {} }: StageOptions): Promise<Stage> {

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { PromptMessage, PromptPart } from "../../src/model/agent.ts";
 import type { Fact, Row } from "../../src/model/facts.ts";
 import type { SessionState } from "../../src/model/fold.ts";
 import { newestRun, openOperations } from "../../src/model/fold.ts";
 import { projectPrompt } from "../../src/model/projection.ts";
 import { foldEach, foldPrefix, History } from "./history.ts";
+import { faultOfPrompt } from "./prompt-fault.ts";
 
 const tapes = fc.array(fc.nat({ max: 59 }), { minLength: 4, maxLength: 160, size: "max" });
 
@@ -20,53 +20,6 @@ function forAllHistories(holds: (history: History) => void, numRuns = 300): void
 
 const nothing = { text: () => "", base64: () => "" };
 
-/** Why a provider would refuse this conversation; undefined where none would. */
-function faultOf(prompt: readonly PromptMessage[]): string | undefined {
-  const seen = new Set<string>();
-  let open: string[] = [];
-  for (const { role, parts } of prompt) {
-    if (parts.length === 0) return "a message without parts";
-    if (role !== "tool" && open.length > 0) return `calls without results: ${open.join(", ")}`;
-    for (const part of parts) {
-      const fault = faultOfPart(role, part, { seen, open });
-      if (fault !== undefined) return fault;
-    }
-    if (role === "tool") {
-      const answered = parts.flatMap((part) => (part.type === "tool_result" ? [part.call] : []));
-      if (answered.join() !== open.join()) return "results do not answer the calls before, in their order";
-      open = [];
-    } else open = parts.flatMap((part) => (part.type === "tool_call" ? [part.call] : []));
-  }
-  return open.length > 0 ? "the last calls have no results" : undefined;
-}
-
-function faultOfPart(
-  role: PromptMessage["role"],
-  part: PromptPart,
-  { seen, open }: { seen: Set<string>; open: readonly string[] },
-): string | undefined {
-  switch (part.type) {
-    case "text":
-      return part.text.trim() === "" ? "an empty text" : undefined;
-    case "tool_call":
-      if (role !== "assistant") return "a call that is not the assistant's";
-      if (seen.has(part.call)) return `the call id ${part.call} comes twice`;
-      seen.add(part.call);
-      return /^[\w-]{1,64}$/.test(part.call) && /^[\w-]{1,64}$/.test(part.tool)
-        ? undefined
-        : "an unusable name";
-    case "tool_result":
-      if (role !== "tool" || !open.includes(part.call)) return "a result without its call";
-      return part.output.trim() === "" ? "an empty result" : undefined;
-    case "reasoning":
-      return part.text === "" && part.signature === undefined && part.providerMetadata === undefined
-        ? "reasoning that is nothing"
-        : undefined;
-    case "image":
-      return undefined;
-  }
-}
-
 describe("a history with deaths, unknown outcomes, replacements and rewinds", () => {
   test("folds from any prefix to what it was when that was all", () => {
     forAllHistories(({ commits, state }) => {
@@ -79,7 +32,7 @@ describe("a history with deaths, unknown outcomes, replacements and rewinds", ()
     forAllHistories(({ commits }) => {
       for (const state of foldEach(commits)) {
         const prompt = projectPrompt(state, nothing);
-        const fault = faultOf(prompt);
+        const fault = faultOfPrompt(prompt);
         if (fault !== undefined) throw new Error(`${fault}: ${JSON.stringify(prompt)}`);
       }
     }, 1000);

@@ -14,9 +14,10 @@ type Choose = (below: number) => number;
 type Maker = "anthropic" | "openai" | "openai-compatible" | "google" | "nobody";
 const makers: readonly Maker[] = ["anthropic", "openai", "openai-compatible", "google", "nobody"];
 
-function oneOf<T>(choose: Choose, [first, ...others]: readonly [T, ...T[]]): T {
-  const index = choose(others.length + 1);
-  return others[index - 1] ?? first;
+function oneOf<T>(choose: Choose, values: readonly [T, ...T[]]): T {
+  const index = choose(values.length);
+  // No member of a list of ours is undefined, but some are null.
+  return values[index] as T;
 }
 
 /** A task. */
