@@ -1,14 +1,15 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Outside } from "./cli/index.ts";
+import type { EndSignal, Outside } from "./cli/index.ts";
 import { runCommandLine } from "./cli/index.ts";
-import { nodeHost, readNodeInput } from "./host/index.ts";
+import { nodeHost, openNodeKeys, outliveTerminal, readNodeInput } from "./host/index.ts";
 import { openEngine } from "./open.ts";
 import { lightOutside } from "./surroundings.ts";
 
 /** The command line as it really is: standard streams, signals, environment. Sets the exit code when it is done. */
 export async function main(version: string): Promise<void> {
+  outliveTerminal();
   const environment = process.env;
   const host = nodeHost({ environment });
   const here = fileURLToPath(new URL(".", import.meta.url));
@@ -21,6 +22,7 @@ export async function main(version: string): Promise<void> {
     temporaryDirectory: tmpdir(),
     stdinIsTerminal: process.stdin.isTTY === true,
     readStdin: readNodeInput,
+    openKeys: openNodeKeys,
     open: (options) => openEngine({ host, ...options, environment, version, supervisorProgram }),
     self: { ...program("main.cjs"), env: definedOf(environment) },
     onSignal,
@@ -35,10 +37,11 @@ function definedOf(environment: NodeJS.ProcessEnv): Record<string, string> {
   );
 }
 
-function onSignal(interrupted: (signal: string) => void): () => void {
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  for (const signal of signals) process.on(signal, interrupted);
-  return () => {
-    for (const signal of signals) process.off(signal, interrupted);
-  };
+function onSignal(told: (signal: EndSignal) => void): () => void {
+  const listeners = (["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal) => {
+    const listener = (): void => told(signal);
+    process.on(signal, listener);
+    return () => void process.off(signal, listener);
+  });
+  return () => listeners.forEach((stop) => stop());
 }

@@ -5,4 +5,4 @@ export { nodeHost } from "./host/index.ts";
 export type { Host } from "./host/index.ts";
 export { HoldfastError, exitCodeOf, isHoldfastError } from "./model/errors.ts";
 export { openEngine } from "./open.ts";
-export type { OpenOptions } from "./open.ts";
+export type { CallLimits, OpenOptions } from "./open.ts";

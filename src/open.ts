@@ -1,7 +1,10 @@
+import type { CallLimits } from "./agents/builtin/index.ts";
 import type { EngineContext } from "./engine/index.ts";
 import type { Host } from "./host/index.ts";
 import { HoldfastError } from "./model/errors.ts";
 import { Store } from "./store/index.ts";
+
+export type { CallLimits } from "./agents/builtin/index.ts";
 
 /** Builds the real things: here the rooms are put together. */
 
@@ -15,11 +18,14 @@ export interface OpenOptions {
   readonly version: string;
   /** The program that supervises commands. */
   readonly supervisorProgram: { readonly file: string; readonly args: readonly string[] };
+  /** How long a model may be silent; where absent, what the agent holds right. */
+  readonly callLimits?: CallLimits;
 }
 
 /** What every verb of the engine works with. Opens no file yet, and loads an agent when one is asked for. */
 export function openEngine(options: OpenOptions): EngineContext {
-  const { host, stateDirectory: directory, singleWriter, environment, version, supervisorProgram } = options;
+  const { host, stateDirectory: directory, singleWriter, environment, version } = options;
+  const { supervisorProgram, callLimits } = options;
   const store = new Store(host, { directory, singleWriter });
   const defined = Object.entries(environment).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
@@ -42,7 +48,13 @@ export function openEngine(options: OpenOptions): EngineContext {
       if (request.agent !== "builtin") {
         throw new HoldfastError("agent_missing", `this version does not know the agent ${request.agent}`);
       }
-      return (await builtinAgent()).openBuiltinAgent({ host, environment, supervisorProgram, ...request });
+      return (await builtinAgent()).openBuiltinAgent({
+        host,
+        environment,
+        supervisorProgram,
+        callLimits,
+        ...request,
+      });
     },
   };
 }

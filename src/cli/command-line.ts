@@ -4,7 +4,9 @@ import type { Call } from "./call.ts";
 import { shellWord } from "./call.ts";
 import type { Reading } from "./declare.ts";
 import { addGlobalFlags, declareCommand, kindOf, ParserStop } from "./declare.ts";
+import { declareAgent } from "./declare-agent.ts";
 import { declareDemo } from "./declare-demo.ts";
+import { declareQueue, declareSend } from "./declare-queue.ts";
 import { declareResume, declareRun } from "./declare-runs.ts";
 import { declareSession, declareStore } from "./declare-sessions.ts";
 import { documentOf } from "./document.ts";
@@ -50,7 +52,8 @@ function declareProgram(reading: Reading): Command {
   program.optionsGroup("Options:").version(reading.outside.version, "-V, --version", "show the version");
   addGlobalFlags(program);
   program.commandsGroup("Commands:");
-  for (const declare of [declareRun, declareResume, declareSession, declareStore, declareDemo]) {
+  const talking = [declareRun, declareResume, declareSend, declareQueue];
+  for (const declare of [...talking, declareSession, declareAgent, declareStore, declareDemo]) {
     program.addCommand(declare(reading));
   }
   return program;
@@ -80,30 +83,35 @@ async function stopParsing(reading: Reading, words: readonly string[], stopped: 
     if (call.form === "text") await wrote(reading.outside.stderr.write(reading.printed));
     return await reportFailure(call, failureOf(missing, call));
   }
-  const { message, suggestion } = misunderstanding(stopped);
+  const { message, suggestion } = misunderstanding(stopped, words);
   const hint = [suggestion, `See: ${helpOf(kind)}`].filter((part) => part !== "").join("\n");
   return await reportFailure(call, failureOf(new HoldfastError("usage", message, { hint }), call));
 }
 
 /** What was not understood, and what may have been meant. */
-function misunderstanding({ command, stop }: ParserStop): { message: string; suggestion: string } {
+function misunderstanding(
+  { command, stop }: ParserStop,
+  words: readonly string[],
+): { message: string; suggestion: string } {
   const names = command.commands.map((one) => one.name());
   const [word = ""] = command.args;
   if (stop.code === "commander.excessArguments" && names.length > 0) {
     // `run` takes no words but the names of its commands, so any other word is meant to be one.
     const near = nearestName(word, names);
-    const suggestion = near === undefined ? taskSuggestion(command, word) : `Did you mean ${near}?`;
+    const suggestion = near === undefined ? taskSuggestion(command, word, words) : `Did you mean ${near}?`;
     return { message: `unknown command '${word}'`, suggestion };
   }
   const [message = "", ...more] = stop.message.replace(/^error: /, "").split("\n");
   return { message, suggestion: more.join(" ").replace(/^\((.*)\)$/, "$1") };
 }
 
-/** A word behind `run` that is no command at all may be the task. */
-function taskSuggestion(command: Command, word: string): string {
+/** A word behind `run` that is no command at all may be the task: the same line, with the word as one. */
+function taskSuggestion(command: Command, word: string, words: readonly string[]): string {
   const isCommand = command.parent?.commands.some((one) => one.name() === word) === true;
   if (command.name() !== "run" || isCommand) return "";
-  return `A task is given with: holdfast run --task ${shellWord(word)}`;
+  const at = words.lastIndexOf(word);
+  const meant = words.map((one, index) => (index === at ? `--task ${shellWord(one)}` : shellWord(one)));
+  return `A task is given with: holdfast ${meant.join(" ")}`;
 }
 
 async function show(call: Call, reading: Reading, code: string): Promise<number> {

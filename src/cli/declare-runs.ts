@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { Option } from "commander";
 import { HoldfastError } from "../model/errors.ts";
 import type { Call } from "./call.ts";
 import type { ResolveFlags } from "./commands/run-resolve.ts";
@@ -6,8 +7,9 @@ import type { ResumeFlags } from "./commands/resume.ts";
 import type { RunFlags } from "./commands/run.ts";
 import type { Reading } from "./declare.ts";
 import { addGlobalFlags, collect, declareCommand, once, perform } from "./declare.ts";
+import { declareAbandon, declareApprove, declareCancel } from "./declare-run-stops.ts";
 
-/** The commands `run` (which starts a task, and is the group of `list`, `show` and `resolve`) and `resume`. */
+/** The commands `run` (which starts a task, and is the group of the commands about runs) and `resume`. */
 
 const ses = "ses_01m8przqmpfx81qrqzwwv0wwr3";
 const run = "run_01m8przqp1kgz3y78sm52xd798";
@@ -31,17 +33,23 @@ export function declareRun(reading: Reading): Command {
     .option("--agent <name>", "who answers (default: builtin)", once)
     .option("--model <provider/model>", "which model answers, or cassette:FILE", once)
     .option("--title <text>", "the session's title (default: from the task)", once);
-  addPolicyFlags(command).option("--resume <session>", "go on with a session instead, as resume does", once);
+  addControlFlags(addPolicyFlags(command));
+  command.option("--resume <session>", "go on with a session instead, as resume does", once);
+  addAcceptFlags(command, { hidden: true });
   addGlobalFlags(command);
   perform(reading, command, async (call) => {
-    const { resume, ...flags } = command.opts<RunFlags & { resume?: string }>();
+    const { resume, ...flags } = command.opts<RunFlags & ResumeFlags & { resume?: string }>();
     if (resume !== undefined) return await resumeInstead(call, resume, flags);
+    refuseAccepting(flags);
     return await (await import("./commands/run.ts")).run(call, flags);
   });
   command.commandsGroup("Commands:");
   command.addCommand(declareList(reading));
   command.addCommand(declareShow(reading));
   command.addCommand(declareResolve(reading));
+  command.addCommand(declareApprove(reading));
+  command.addCommand(declareCancel(reading));
+  command.addCommand(declareAbandon(reading));
   return command;
 }
 
@@ -53,11 +61,14 @@ export function declareResume(reading: Reading): Command {
     examples: [
       [`resume ${ses}`, "go on where it stopped"],
       [`resume ${ses.slice(0, 14)} --task "Now update the docs"`, "a next task; part of an id is enough"],
+      [`resume ${ses} --explain`, "only say whether it would go on, and how"],
     ],
   });
   command.argument("[session]", "its id, or a part that is unambiguous");
   addTaskFlags(command);
-  addPolicyFlags(command).option("--accept-rollback", "go on although the log is older than was known");
+  addControlFlags(addPolicyFlags(command));
+  addAcceptFlags(command);
+  command.option("--explain", "say what a resume would find and do first; start nothing");
   addGlobalFlags(command);
   return perform(reading, command, async (call, session?: string) => {
     if (session === undefined) {
@@ -65,13 +76,25 @@ export function declareResume(reading: Reading): Command {
         hint: `See which can with: ${call.program} session list --resumable`,
       });
     }
-    const { resume } = await import("./commands/resume.ts");
-    return await resume(call, session, command.opts<ResumeFlags>());
+    const { explain, ...flags } = command.opts<ResumeFlags & { explain?: boolean }>();
+    if (explain === true) {
+      return await (await import("./commands/resume-explain.ts")).resumeExplain(call, session, flags);
+    }
+    return await (await import("./commands/resume.ts")).resume(call, session, flags);
+  });
+}
+
+/** There is nothing yet that could be accepted. */
+function refuseAccepting(flags: ResumeFlags): void {
+  const flag = flags.acceptPolicy === true ? "--accept-policy" : "--accept-rollback";
+  if (flags.acceptPolicy !== true && flags.acceptRollback !== true) return;
+  throw new HoldfastError("usage", `${flag} is for a session that goes on`, {
+    hint: "See: holdfast resume --help",
   });
 }
 
 /** A resumed session keeps what it was made with; a flag that says otherwise contradicts it. */
-async function resumeInstead(call: Call, session: string, flags: RunFlags): Promise<number> {
+async function resumeInstead(call: Call, session: string, flags: RunFlags & ResumeFlags): Promise<number> {
   for (const name of ["workspace", "agent", "model", "title"] as const) {
     if (flags[name] === undefined) continue;
     throw new HoldfastError("usage", `--resume and --${name} contradict each other`, {
@@ -92,8 +115,34 @@ function addTaskFlags(command: Command): Command {
 
 function addPolicyFlags(command: Command): Command {
   return command
+    .option("--spec <file>", "what the agent is: a definition, YAML or JSON", once)
+    .option("--policy <file>", "what the agent may do, as JSON", once)
     .option("--allow-shell", "let the agent run commands")
+    .option("--allow-mcp", "let the agent use tools of MCP servers")
     .option("--pass-env <name>", "let commands see this variable, though it looks secret", collect);
+}
+
+function addAcceptFlags(command: Command, { hidden = false } = {}): void {
+  for (const [flag, about] of [
+    ["--accept-policy", "let the policy that is given here hold from now on"],
+    ["--accept-rollback", "go on although the log is older than was known"],
+  ] as const) {
+    command.addOption(new Option(flag, about).hideHelp(hidden));
+  }
+}
+
+function addControlFlags(command: Command): Command {
+  return command
+    .option(
+      "--approvals <how>",
+      "who answers what the policy leaves to a person: prompt, wait[:DURATION] for another process, or deny (default: prompt in a terminal, deny elsewhere)",
+      once,
+    )
+    .option(
+      "--cancel-grace <duration>",
+      "how long running tools may take to end once they are told to (default: 2s)",
+      once,
+    );
 }
 
 function declareList(reading: Reading): Command {

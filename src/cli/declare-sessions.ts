@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { ListFlags } from "./commands/session-list.ts";
+import type { RecordFlags } from "./commands/session-record.ts";
 import type { SessionShowFlags } from "./commands/session-show.ts";
 import type { Reading } from "./declare.ts";
 import { listFlagRows } from "./list-words.ts";
@@ -12,7 +13,7 @@ const ses = "ses_01m8przqmpfx81qrqzwwv0wwr3";
 /** `session` and what stands under it. */
 export function declareSession(reading: Reading): Command {
   const group = declareCommand(reading, "session", {
-    description: "List, show and repair sessions.",
+    description: "List, show, record and repair sessions.",
     examples: [
       ["session list", "all sessions, newest first"],
       [`session show ${ses}`, "one of them"],
@@ -23,6 +24,7 @@ export function declareSession(reading: Reading): Command {
   return group
     .addCommand(declareList(reading))
     .addCommand(declareShow(reading))
+    .addCommand(declareRecord(reading))
     .addCommand(declareRepair(reading));
 }
 
@@ -71,6 +73,32 @@ function declareShow(reading: Reading): Command {
   addGlobalFlags(command);
   return perform(reading, command, async (call, session = "") =>
     (await import("./commands/session-show.ts")).sessionShow(call, session, command.opts<SessionShowFlags>()),
+  );
+}
+
+function declareRecord(reading: Reading): Command {
+  const command = declareCommand(reading, "record", {
+    description:
+      "Make a cassette of a session: its model's answers and errors, to be played again\nwithout a model or a key. The session stays as it is.",
+    summary: "Make a cassette of a session, to be played again without a model.",
+    examples: [
+      [`session record ${ses} --output fix.yaml`, "record it"],
+      [
+        `run --workspace copy --model cassette:fix.yaml --task "Fix it"`,
+        "play it, in a copy of the workspace as it was",
+      ],
+      [`session record ${ses} --output - | less`, "look at it first"],
+    ],
+  });
+  command.argument("<session>", "its id, or a part that is unambiguous");
+  command
+    .optionsGroup("Options:")
+    .option("--output <file>", "where to: JSON if it ends in .json, else YAML; - is standard output", once)
+    .option("--force", "replace the file where there is one")
+    .option("--timings", "keep how long the model took, so that a replay takes as long");
+  addGlobalFlags(command);
+  return perform(reading, command, async (call, session = "") =>
+    (await import("./commands/session-record.ts")).sessionRecord(call, session, command.opts<RecordFlags>()),
   );
 }
 

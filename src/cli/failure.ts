@@ -81,19 +81,21 @@ export async function reportStack(call: Pick<Call<LightOutside>, "outside">, err
 async function writeForPeople(call: Pick<Call<LightOutside>, "outside">, failure: Failure): Promise<void> {
   const screen = new Screen(call.outside.stderr, call.outside.mayColour);
   const { message, hint, candidates = [] } = failure;
-  screen.line(["bad", "holdfast: "], message);
+  const [first = "", ...more] = message.split("\n");
+  screen.line(["bad", "holdfast: "], first);
+  for (const line of more.flatMap((one) => itemLines(screen, one))) screen.line(line);
   for (const candidate of candidates) screen.line(`  ${candidate}`);
-  for (const line of hintLines(screen, hint ?? "")) screen.line(["dim", `  ${line}`]);
+  for (const line of hintLines(screen.columns - 2, hint ?? "")) screen.line(["dim", `  ${line}`]);
   await screen.flushed();
 }
 
 /** Sentences are broken between words; a command stays in one line, to be copied. The message does too, to be found. */
-function hintLines(screen: Screen, hint: string): string[] {
-  const columns = screen.columns - 2;
+export function hintLines(columns: number, hint: string): string[] {
   return hint
     .split("\n")
     .flatMap((line) => {
-      const [, before = "", command = "", after = ""] = /^(.*?)(holdfast .*?)?( — .*)?$/.exec(line) ?? [];
+      const [, before = "", command = "", after = ""] =
+        /^(.*?)(holdfast (?:\\'|'[^']*'|[^'])*?)?( — .*)?$/.exec(line) ?? [];
       if (command === "") return wrapText(line, columns);
       if (widthOf(line) <= columns) return [line];
       return [...wrapText(before.trimEnd(), columns), `  ${command}`, ...wrapText(after.trim(), columns)];
@@ -101,13 +103,26 @@ function hintLines(screen: Screen, hint: string): string[] {
     .filter((line) => line !== "");
 }
 
+/** What a message lists, below its first line: broken between words for people; whole where it is searched. */
+function itemLines(screen: Screen, item: string): string[] {
+  if (!screen.isTerminal || widthOf(item) <= screen.columns) return [item];
+  const indent = " ".repeat(item.length - item.trimStart().length);
+  const [first = "", ...more] = wrapText(item.trimStart(), screen.columns - indent.length - 2);
+  return [indent + first, ...more.map((line) => `${indent}  ${line}`)];
+}
+
 function errorLine(failure: Failure): string {
   return JSON.stringify({ schema: printedSchema, type: "error", ...failure });
 }
 
-/** Commands in hints are to work as they stand, so they take the global flags of this call along. */
-function withProgram(hint: string, program: string): string {
-  return hint.replaceAll(/\bholdfast (?=(?:run|resume|session|store|demo)\b)/g, () => `${program} `);
+/**
+ * Commands in hints are to work as they stand, so they take the global flags of this call along. What stands between
+ * quotes is somebody's own text.
+ */
+export function withProgram(hint: string, program: string): string {
+  const quotedOrCommand =
+    /(?<=[ =])'[^']*'(?:\\''[^']*')*|\bholdfast (?=(?:agent|run|resume|send|queue|session|store|demo)\b)/g;
+  return hint.replaceAll(quotedOrCommand, (found) => (found.startsWith("'") ? found : `${program} `));
 }
 
 function messageOf(error: unknown): string {

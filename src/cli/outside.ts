@@ -1,5 +1,8 @@
 import type { EngineContext, ListContext } from "../engine/index.ts";
-import type { Host, OutputStream } from "../host/index.ts";
+import type { Host, Keys, OutputStream } from "../host/index.ts";
+
+/** The signals that tell a process to end. */
+export type EndSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
 /** The part of the outside that is there at once, for commands that must answer at once. */
 export interface LightOutside {
@@ -26,6 +29,8 @@ export interface Outside extends LightOutside {
   readonly stdinIsTerminal: boolean;
   /** All of standard input, at most `bytesMax`; rejects with a RangeError where there is more. */
   readStdin(bytesMax: number): Promise<Uint8Array>;
+  /** Opens the terminal on standard input for single keys, where it is one. */
+  openKeys(): Promise<Keys>;
   /** Opens the engine on a state directory. */
   open(options: { stateDirectory: string; singleWriter: boolean }): EngineContext;
   /** How to start this very program again, as `demo` does. */
@@ -34,8 +39,8 @@ export interface Outside extends LightOutside {
     readonly args: readonly string[];
     readonly env: Readonly<Record<string, string>>;
   };
-  /** Calls `interrupted` when the process is told to end (SIGINT, SIGTERM, SIGHUP); returns how to stop listening. */
-  onSignal(interrupted: (signal: string) => void): () => void;
+  /** Calls `told` when a signal tells the process to end; returns how to stop listening. */
+  onSignal(told: (signal: EndSignal) => void): () => void;
   /** Ends the process at once. */
   exit(code: number): never;
 }

@@ -13,6 +13,8 @@ export class Watch {
   /** Why the run was suspended or ended, as its fact says. */
   reason: string | undefined;
   message: string | undefined;
+  /** Who ended the run, as its fact says. */
+  by: string | undefined;
   /** The task that a session which was there before is given, until it is seen in the conversation. */
   #task: string | undefined;
 
@@ -30,11 +32,13 @@ export class Watch {
     this.begin(commit.ses);
     for (const fact of commit.facts) {
       if (isFact(fact, "run.created") || isFact(fact, "run.started")) {
-        [this.isOver, this.reason, this.message] = [false, undefined, undefined];
+        this.isOver = false;
+        [this.reason, this.message, this.by] = [undefined, undefined, undefined];
       } else if (isFact(fact, "run.suspended")) {
         [this.reason, this.message] = [fact.reason, fact.message];
       } else if (isFact(fact, "run.ended")) {
-        [this.isOver, this.reason, this.message] = [true, fact.reason, fact.text];
+        this.isOver = true;
+        [this.reason, this.message, this.by] = [fact.reason, fact.message ?? fact.text, fact.by];
       } else if (isFact(fact, "message") && this.#isTask(fact)) this.#task = undefined;
     }
   }

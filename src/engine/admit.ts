@@ -25,9 +25,10 @@ export async function admittedFact(
 ): Promise<Extract<Fact, { kind: "delivery.admitted" }>> {
   const { clock, ids } = context.host;
   const delivery = makeId("dlv", clock.now(), ids.random(10));
-  const { idempotencyKey = delivery, logSeq, source } = submission;
+  const { logSeq, source } = submission;
   const redactor = await context.openRedactor();
   const redact = (text: string) => redactor.text(text);
+  const idempotencyKey = redact(submission.idempotencyKey ?? delivery);
   const { original, ...stored } = await new PayloadWriter({ blobs: { put }, redact }).text(submission.text);
   return {
     kind: "delivery.admitted",
@@ -41,21 +42,29 @@ export async function admittedFact(
   };
 }
 
+/** The queue that a message goes to. */
+export interface AdmissionTarget {
+  readonly session: string;
+  /** Folded to its end, under its append lock. */
+  readonly queue: QueueState;
+  readonly blobs: Blobs;
+  /** Where the log ended when it was last looked at, or before. */
+  readonly logSeq: number;
+}
+
 /** Admits a message under the queue's append lock; resolves to the delivery's id, an old one where the key is known. */
 export async function admit(
   context: EngineContext,
-  target: { queue: QueueState; blobs: Blobs; logSeq: number },
+  target: AdmissionTarget,
   transaction: QueueTransaction,
   submission: Submission,
 ): Promise<string> {
-  const { idempotencyKey } = submission;
-  const known = [...target.queue.deliveries.values()].find(
-    (one) => idempotencyKey !== undefined && one.idempotencyKey === idempotencyKey,
-  );
+  const redactor = await context.openRedactor();
+  const key = submission.idempotencyKey && redactor.text(submission.idempotencyKey);
+  const known = [...target.queue.deliveries.values()].find((one) => one.idempotencyKey === key);
   if (known !== undefined) {
-    const redactor = await context.openRedactor();
-    const text = redactor.text(submission.text).toWellFormed();
-    return (await refuseOther(target.blobs, known, text)).delivery;
+    await refuseOther(target, known, redactor.text(submission.text).toWellFormed());
+    return known.delivery;
   }
   const put = (bytes: Uint8Array) => target.blobs.put(bytes);
   const fact = await admittedFact(context, put, { ...submission, logSeq: target.logSeq });
@@ -64,11 +73,15 @@ export async function admit(
 }
 
 /** The same key with another text is somebody else's message. */
-async function refuseOther(blobs: Blobs, known: DeliveryState, stored: string): Promise<DeliveryState> {
+async function refuseOther(
+  { session, blobs }: AdmissionTarget,
+  known: DeliveryState,
+  stored: string,
+): Promise<void> {
   const text = known.blob === undefined ? (known.text ?? "") : utf8Text(await blobs.get(known.blob));
-  if (text === stored) return known;
-  throw new HoldfastError(
-    "message_id_conflict",
-    `delivery ${known.delivery} has the same key and another text`,
-  );
+  if (text === stored) return;
+  const message = `delivery ${known.delivery} has the same key and another text`;
+  throw new HoldfastError("message_id_conflict", message, {
+    hint: `Give this one another key. See what that one says with: holdfast queue list ${session} --all`,
+  });
 }

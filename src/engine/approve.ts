@@ -6,7 +6,7 @@ import { isDecided, recordDecision } from "./approvals.ts";
 import { askHolder } from "./ask-holder.ts";
 import type { EngineContext } from "./context.ts";
 import { recordableName } from "./person.ts";
-import { findRun, readSession } from "./read-session.ts";
+import { findRun, readChangeable, readSession } from "./read-session.ts";
 import { findOperation } from "./record-resolution.ts";
 
 /** A person's word about an operation that waits for it. */
@@ -29,7 +29,7 @@ export async function approveOperation(context: EngineContext, request: ApproveR
   if (request.reason !== undefined && request.reason.length > reasonLengthMax) {
     throw new HoldfastError("usage", `the reason is longer than ${reasonLengthMax} characters`);
   }
-  const { state } = await readSession(context, request.session);
+  const { state } = await readChangeable(context, request.session);
   const { run, operation } = findOperation(state, request);
   const redactor = await context.openRedactor();
   const reason = request.reason === undefined ? {} : { reason: redactor.text(request.reason).toWellFormed() };

@@ -5,6 +5,7 @@ import { systemKey } from "../model/fold.ts";
 import type { Payloads } from "../model/projection.ts";
 import { blobsOfPrompt, projectPrompt } from "../model/projection.ts";
 import type { Step } from "../model/next-step.ts";
+import { modelAttemptsMax } from "../model/next-step.ts";
 import type { RunState } from "../model/run.ts";
 import type { BlobRef } from "../model/values.ts";
 import type { LivePiece } from "../store/index.ts";
@@ -29,9 +30,8 @@ export async function callModel(
   elapsedMs: () => number,
 ): Promise<void> {
   const { worker, brakes } = crew;
-  const { clock } = worker.context.host;
   const signal = AbortSignal.any([worker.signal, brakes.calls]);
-  if (step.failed > 0) await clock.sleep(waitMs(crew, step), signal);
+  if (step.failed > 0) await pause(crew, run, step, signal);
   worker.refuseInterrupted();
   const { call, requested, changed } = await prepareCall(crew, run, step);
   // What was said so far may be much to read.
@@ -43,7 +43,8 @@ export async function callModel(
   const turn = { run: run.run, turn: step.turn };
   const fail = async (failure: ModelFailure) => {
     const message = crew.agent.redact(failure.message).slice(0, messageLengthMax).toWellFormed();
-    const began = firstTokenMs !== undefined;
+    // What was not shown, as a call's arguments, begins an answer as well.
+    const began = failure.began === true || firstTokenMs !== undefined;
     const cut = await interruptedMessage(worker, turn, pieces);
     await worker.commit([...cut, { kind: "model.failed", ...turn, ...failure, message, began, durationMs }]);
   };
@@ -56,6 +57,13 @@ export async function callModel(
   const facts = await factsOfAnswer(crew, run, observed);
   if (typeof facts !== "string") await worker.commit(facts);
   else await fail({ reason: "malformed", message: facts, retryable: false });
+}
+
+async function pause(crew: Crew, { run }: RunState, step: CallStep, signal: AbortSignal): Promise<void> {
+  const { observer, context } = crew.worker;
+  const [inMs, attempt] = [waitMs(crew, step), step.failed + 1];
+  observer.live({ type: "live.retry", run, inMs, attempt, attemptsMax: modelAttemptsMax });
+  await context.host.clock.sleep(inMs, signal);
 }
 
 /** Exponential with jitter, and never shorter than what the provider asked for. */

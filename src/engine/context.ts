@@ -37,6 +37,8 @@ export interface AgentRequest {
   readonly cassette?: Uint8Array;
   /** Capabilities that it may offer to the model. */
   readonly capabilities: readonly string[];
+  /** Capabilities that it may have had before: their tools are never offered, and prove what was started with them. */
+  readonly pastCapabilities: readonly string[];
   /** Names of secret-looking variables that children get all the same. */
   readonly passEnv: readonly string[];
 }
@@ -44,11 +46,22 @@ export interface AgentRequest {
 /** Something that happens now and is not stored. */
 export type LiveEvent =
   | { readonly type: "live.text" | "live.reasoning"; readonly run: string; readonly text: string }
-  | { readonly type: "live.output"; readonly run: string; readonly operation: string; readonly text: string };
+  | { readonly type: "live.output"; readonly run: string; readonly operation: string; readonly text: string }
+  /** A model call that failed is made again after a pause; it is the `attempt`-th in a row of at most `attemptsMax`. */
+  | {
+      readonly type: "live.retry";
+      readonly run: string;
+      readonly inMs: number;
+      readonly attempt: number;
+      readonly attemptsMax: number;
+    };
 
 /** Who watches a session being worked on. Commits come after they are durable, in order. */
 export interface Observer {
-  /** The work goes on when it returns or resolves, so that it may wait for a slow reader. Must never reject. */
+  /**
+   * The work goes on when it returns or resolves, so that it may wait for a slow reader; once it shall stop it is not
+   * waited for any more. Must never reject.
+   */
   commit(commit: Commit): void | Promise<void>;
   live(event: LiveEvent): void;
 }

@@ -1,12 +1,15 @@
 import { sha256 } from "../host/index.ts";
-import { canonicalJson } from "../model/canonical-json.ts";
-import { defaultDefinition, defaultPolicy, effectiveCapabilities } from "../model/default-definition.ts";
+import { defaultDefinition } from "../model/default-definition.ts";
 import { HoldfastError } from "../model/errors.ts";
-import type { Fact, ModelChoice, Policy, Row, SessionCreated } from "../model/facts.ts";
+import type { AgentDefinition, Fact, ModelChoice, Row, SessionCreated } from "../model/facts.ts";
+import type { GivenPolicy } from "../model/policy.ts";
 import type { Redactor } from "../model/redact.ts";
 import { titleOf } from "../model/row.ts";
 import { admittedFact } from "./admit.ts";
 import type { EngineContext } from "./context.ts";
+import { permittedCapabilities } from "./permission.ts";
+import { lockDefinition } from "./read-definition.ts";
+import { recordPolicy } from "./read-policy.ts";
 import { bindWorkspace } from "./workspace.ts";
 
 /** What a new session is made of. Everything that can be wrong with it is found before it exists. */
@@ -15,7 +18,10 @@ export interface SessionRequest {
   readonly agent: string;
   /** `provider/model` or `cassette:FILE`; the caller's default where absent. */
   readonly model?: string;
-  readonly policy: PolicyFlags;
+  /** What the agent is; the default one where absent. */
+  readonly definition?: AgentDefinition;
+  /** What it may do; what is left open is as careful as can be. */
+  readonly policy: GivenPolicy;
   readonly title?: string;
   /** The first task, admitted together with the session; it titles the session until a person does. */
   readonly task: string;
@@ -24,27 +30,15 @@ export interface SessionRequest {
 /** Characters of a title that a person gives. */
 const titleLengthMax = 500;
 
-/** The policy as flags give it. */
-export type PolicyFlags = Partial<Pick<Policy, "allowShell" | "allowMcp" | "passEnv">>;
-
-/** The policy that flags mean, with its hash. */
-export function policyOf(flags: PolicyFlags): { policy: Policy; policyHash: string } {
-  const policy = defaultPolicy(flags);
-  return { policy, policyHash: sha256(canonicalJson(policy)) };
-}
-
 /** Makes a session with its first task; resolves to its id when both are durable. Rejects `usage`, or what the store rejects. */
 export async function createSession(context: EngineContext, request: SessionRequest): Promise<string> {
   const { host, store, version, environment } = context;
   refuseLongTitle(request);
+  const { definition, definitionHash } = lockDefinition(request.definition ?? defaultDefinition);
+  const { policy, policyHash } = recordPolicy(request.policy);
+  const capabilities = permittedCapabilities(definition, policy);
   const workspace = await bindWorkspace(host, request.workspace, environment);
   const { choice, blobs } = await context.chooseModel(request.agent, request.model);
-  const definition = defaultDefinition;
-  const { policy, policyHash } = policyOf(request.policy);
-  const { effective: capabilities, missing } = effectiveCapabilities(definition, policy);
-  if (missing.length > 0) {
-    throw new HoldfastError("usage", `the policy denies what the agent requires: ${missing.join(", ")}`);
-  }
   await store.identity();
   const created: SessionCreated = {
     kind: "session.created",
@@ -53,7 +47,7 @@ export async function createSession(context: EngineContext, request: SessionRequ
     model: choice,
     workspace,
     definition,
-    definitionHash: sha256(canonicalJson(definition)),
+    definitionHash,
     capabilities,
     policy,
     policyHash,

@@ -1,12 +1,13 @@
 import { utf8Text } from "../host/index.ts";
 import type { DeliveryState } from "../model/delivery.ts";
-import { applyToQueue, claimedDelivery, emptyQueueState, nextDelivery } from "../model/delivery.ts";
+import { claimedDelivery, nextDelivery } from "../model/delivery.ts";
 import { HoldfastError, isHoldfastError } from "../model/errors.ts";
 import type { Message } from "../model/facts.ts";
 import type { SessionState } from "../model/fold.ts";
 import type { Discrepancy } from "../model/reconcile.ts";
 import { findDiscrepancies } from "../model/reconcile.ts";
 import type { Store } from "../store/index.ts";
+import { readQueue } from "./read-queue.ts";
 import type { Worker } from "./worker.ts";
 
 /**
@@ -27,9 +28,7 @@ export async function compareWithQueue(
   state: SessionState,
   acceptRollback: boolean,
 ): Promise<Discrepancy[]> {
-  const queue = emptyQueueState();
-  await store.readQueue(state.id, (commit) => applyToQueue(queue, commit));
-  const found = findDiscrepancies(queue, state);
+  const found = findDiscrepancies(await readQueue(store, state.id), state);
   const [first] = found;
   if (first === undefined || acceptRollback) return found;
   const { delivery, older, what } = first;

@@ -17,9 +17,14 @@ export interface ReadyOperation {
   readonly evidence: Evidence;
 }
 
-/** The tool of an operation; undefined where the agent has it no more. */
-export function toolOf(crew: Crew, operation: OperationState): Tool | undefined {
-  return crew.agent.tools.find((tool) => tool.name === operation.tool);
+/**
+ * The tool of an operation; undefined where the agent has none. One that it may use no more is the tool of what was
+ * started with it, and of nothing else.
+ */
+export function toolOf({ agent }: Crew, operation: OperationState): Tool | undefined {
+  const { tools, pastTools = [] } = agent;
+  const usable = operation.at === "asked" ? tools : [...tools, ...pastTools];
+  return usable.find((tool) => tool.name === operation.tool);
 }
 
 /** What a tool works with. */

@@ -1,5 +1,6 @@
 import type { AnswerPart, ModelEvent } from "../model/agent.ts";
 import type { Fact, Message, OperationAsked, Part, RunEnded } from "../model/facts.ts";
+import { faultOfOutput } from "../model/output-contract.ts";
 import type { RunState } from "../model/run.ts";
 import type { BlobRef, Json } from "../model/values.ts";
 import { addUsage } from "../model/values.ts";
@@ -67,13 +68,18 @@ export async function factsOfAnswer(
 /** An answer without calls is the last one: it and the run's end are one line. */
 function endOfRun(crew: Crew, run: RunState, { answer, elapsedMs }: Observed): RunEnded {
   const texts = answer.parts.map((part) => (part.type === "text" ? part.text : ""));
-  const reason = faultOfStop(answer.stopReason);
+  const text = crew.agent.redact(texts.join(""));
+  const cut = faultOfStop(answer.stopReason);
+  const { output } = crew.worker.state.created.definition.spec;
+  const message = cut === undefined ? faultOfOutput(output, text) : undefined;
+  const reason = message === undefined ? cut : "output_invalid";
   return {
     kind: "run.ended",
     run: run.run,
     status: reason === undefined ? "completed" : "failed",
     ...(reason !== undefined && { reason }),
-    text: headOfText(crew.agent.redact(texts.join(""))),
+    ...(message !== undefined && { message: headOfText(message) }),
+    text: headOfText(text),
     usage: addUsage(run.usage, answer.usage),
     turns: run.turns + 1,
     elapsedMs,

@@ -72,8 +72,10 @@ export function findOperation(
   );
   const [only] = fits;
   if (only === undefined) {
+    const isThere = [...state.runs.keys()].some((id) => matches(id, run));
+    const look = isThere ? `holdfast run show ${state.id} ${run}` : `holdfast run list ${state.id}`;
     throw new HoldfastError("not_found", `run ${run} of session ${state.id} has no operation ${operation}`, {
-      hint: `See which there are with: holdfast run show ${state.id} ${run}`,
+      hint: `See which there are with: ${look}`,
     });
   }
   if (fits.length === 1) return only;

@@ -1,13 +1,16 @@
 import { utf8Text } from "../host/index.ts";
-import type { Policy } from "../model/facts.ts";
-import { evaluateResume } from "../model/eligibility.ts";
-import { HoldfastError } from "../model/errors.ts";
+import type { AgentDefinition } from "../model/facts.ts";
+import { waitsToBeSaid } from "../model/delivery.ts";
+import { HoldfastError, isHoldfastError } from "../model/errors.ts";
 import type { SessionState } from "../model/fold.ts";
 import { openRun } from "../model/fold.ts";
+import type { GivenPolicy } from "../model/policy.ts";
 import { admit } from "./admit.ts";
 import type { EngineContext, Observer } from "./context.ts";
-import type { PolicyFlags } from "./create-session.ts";
-import { policyOf } from "./create-session.ts";
+import { refuseOtherDefinition, refuseOtherPolicy } from "./drift.ts";
+import type { RecordedPolicy } from "./read-policy.ts";
+import { recordPolicy } from "./read-policy.ts";
+import { damageCodes, refuseArchived, refuseByRow } from "./resume-verdict.ts";
 import { refuseBlank } from "./run-task.ts";
 import type { WorkControl, WorkReport } from "./stay.ts";
 import { stayIn } from "./stay.ts";
@@ -20,8 +23,12 @@ export interface ResumeRequest extends WorkControl {
   readonly selector: string;
   /** The next task, where no run is open. */
   readonly task?: string;
-  /** Policy flags, where any were given: they are compared with the recorded policy. */
-  readonly policy?: PolicyFlags;
+  /** The definition, where one was given: it is compared with the locked one, and must be the same. */
+  readonly definition?: AgentDefinition;
+  /** The policy, where one was given: it is compared with the one in force. */
+  readonly policy?: GivenPolicy;
+  /** True where a policy that differs is to hold from now on. */
+  readonly acceptPolicy?: boolean;
   readonly acceptRollback: boolean;
 }
 
@@ -34,56 +41,59 @@ export async function resume(
   request: ResumeRequest,
   observer: Observer,
 ): Promise<WorkReport> {
-  const { task } = request;
+  const { task, policy, acceptPolicy = false, ...control } = request;
   if (task !== undefined) refuseBlank(task);
+  if (acceptPolicy && policy === undefined) throw nothingToAccept();
+  const accepted = acceptPolicy && policy !== undefined ? recordPolicy(policy) : undefined;
   const session = await context.store.find(request.selector);
-  return await stayIn(context, session, {
-    ...request,
+  const stay = {
+    ...control,
     observer,
-    accept: (state) => refuse(context, state, request),
-    begin: async (worker) => {
+    ...(accepted && { policy: accepted }),
+    accept: (state: SessionState) => refuse(context, state, request),
+    begin: async (worker: Worker) => {
+      if (accepted !== undefined) await recordAcceptance(worker, accepted);
       if (task !== undefined) await admitTask(context, worker, task);
     },
-  });
+  };
+  try {
+    return await stayIn(context, session, stay);
+  } catch (error) {
+    // Found before its row was read, and yet not the first reason where it is archived as well.
+    if (isHoldfastError(error, "busy", ...damageCodes)) await refuseArchived(context.store, session);
+    throw error;
+  }
 }
 
 async function refuse(context: EngineContext, state: SessionState, request: ResumeRequest): Promise<void> {
   const { id, row } = state;
-  const resumable = { archived: row.archived, moved: row.moved === true, active: false, damaged: false };
-  const { eligible, code } = evaluateResume({ ...resumable, workspaceMissing: false });
-  if (!eligible) {
-    const why = code === "archived" ? "is archived" : "was moved to another device";
-    throw new HoldfastError("not_resumable", `session ${id} ${why}`, {
-      reason: code,
-      hint: `What it holds can be read: holdfast session show ${id}`,
-    });
-  }
-  if (request.policy !== undefined) refuseDrift(state, policyOf(request.policy));
+  refuseByRow(id, row);
   await checkWorkspace(context, id, state.created.workspace);
+  const { definition, policy, acceptPolicy = false } = request;
+  if (definition !== undefined) refuseOtherDefinition(state, definition);
+  if (policy !== undefined) refuseOtherPolicy(state, recordPolicy(policy), acceptPolicy);
   if (request.task !== undefined) await refuseOtherTask(context, state, request.task);
 }
 
-function refuseDrift(state: SessionState, given: { policy: Policy; policyHash: string }): void {
-  if (given.policyHash === state.policy.hash) return;
-  const recorded: Record<string, unknown> = { ...state.policy.policy };
-  const asked: Record<string, unknown> = { ...given.policy };
-  const differences = Object.keys({ ...recorded, ...asked })
-    .filter((name) => JSON.stringify(recorded[name]) !== JSON.stringify(asked[name]))
-    .map(
-      (name) =>
-        `${name}: ${JSON.stringify(recorded[name])} is recorded, ${JSON.stringify(asked[name])} was given`,
-    );
-  throw new HoldfastError(
-    "policy_drift",
-    `the policy of session ${state.id} differs: ${differences.join("; ")}`,
-    {
-      hint: `Without policy flags the recorded policy holds: holdfast resume ${state.id}`,
-    },
-  );
+/** One line, before anything is done under it; none, where it holds already. */
+async function recordAcceptance(worker: Worker, { policy, policyHash }: RecordedPolicy): Promise<void> {
+  if (policyHash === worker.state.policy.hash) return;
+  const by = worker.redact(worker.context.host.processes.self.user).toWellFormed();
+  await worker.commit([{ kind: "policy.accepted", policy, policyHash, by }]);
 }
 
-/** An unfinished run goes on with its own task; resolves to whether there is one. */
-async function refuseOtherTask(context: EngineContext, state: SessionState, task: string): Promise<boolean> {
+function nothingToAccept(): HoldfastError {
+  return new HoldfastError("usage", "--accept-policy says that a policy is to hold, and none was given", {
+    hint: "Give it whole: --policy FILE, --allow-shell, --allow-mcp, --pass-env NAME.",
+  });
+}
+
+/** An unfinished run goes on with its own task; resolves to whether there is one. Rejects `usage` for another. */
+export async function refuseOtherTask(
+  context: EngineContext,
+  state: SessionState,
+  task: string,
+): Promise<boolean> {
   const run = openRun(state);
   if (run === undefined) return false;
   const message = state.messages.find((one) => one.message.id === run.message)?.message;
@@ -107,7 +117,8 @@ function waitsForPerson(state: SessionState, run: string): boolean {
 async function admitTask(context: EngineContext, worker: Worker, task: string): Promise<void> {
   // Once more: the line that a dead worker left unfinished may have begun a run.
   if (await refuseOtherTask(context, worker.state, task)) return;
-  const target = { queue: worker.queue, blobs: worker.held.blobs, logSeq: worker.state.seq };
+  const { queue: folded, held, state } = worker;
+  const target = { session: state.id, queue: folded, blobs: held.blobs, logSeq: state.seq };
   await worker.held.queue.transact(async (queue) => {
     if (!(await isWaiting(worker, task))) await admit(context, target, queue, { text: task, source: "user" });
   });
@@ -120,11 +131,10 @@ async function admitTask(context: EngineContext, worker: Worker, task: string): 
 async function isWaiting(worker: Worker, task: string): Promise<boolean> {
   const { queue, state, held } = worker;
   const text = worker.redact(task).toWellFormed();
-  for (const { at, delivery, source, ...stored } of queue.deliveries.values()) {
-    const waits = at === "admitted" || (at === "claimed" && !state.deliveries.has(delivery));
-    if (!waits || source !== "user") continue;
-    const { blob } = stored;
-    const own = blob === undefined ? stored.text : utf8Text(await held.blobs.get(blob));
+  for (const delivery of queue.deliveries.values()) {
+    if (!waitsToBeSaid(delivery, state.deliveries) || delivery.source !== "user") continue;
+    const { blob } = delivery;
+    const own = blob === undefined ? delivery.text : utf8Text(await held.blobs.get(blob));
     if (own === text) return true;
   }
   return false;

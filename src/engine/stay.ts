@@ -1,5 +1,5 @@
 import type { Agent } from "../model/agent.ts";
-import { effectiveCapabilities } from "../model/default-definition.ts";
+import { lockedCapabilities } from "../model/capability.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { SessionState } from "../model/fold.ts";
 import type { Discrepancy } from "../model/reconcile.ts";
@@ -8,6 +8,7 @@ import { Approver } from "./approver.ts";
 import { defaultCancelGraceMs } from "./brakes.ts";
 import type { EngineContext, Observer } from "./context.ts";
 import { compareWithQueue } from "./deliver.ts";
+import type { RecordedPolicy } from "./read-policy.ts";
 import type { StopSwitch } from "./stop-switch.ts";
 import type { WorkResult } from "./work.ts";
 import { work } from "./work.ts";
@@ -37,6 +38,8 @@ export interface StayOptions extends WorkControl {
   readonly observer: Observer;
   /** `requests`: only what others asked for is done, no run goes on and no message is taken. */
   readonly only?: "requests";
+  /** A policy that is to hold instead of the one in force; whoever gives it records it when the work begins. */
+  readonly policy?: RecordedPolicy;
   /** Asked with the history before anything is written; rejects to leave every byte as it is. */
   accept?(state: SessionState): Promise<void>;
   /** Done before the work. */
@@ -65,7 +68,8 @@ export async function stayIn(
       accept: async (state) => {
         await options.accept?.(state);
         opened.accepted = await compareWithQueue(context.store, state, acceptRollback);
-        if (only === undefined) opened.agent = await openAgent(context, state, { asks: true });
+        if (only === undefined)
+          opened.agent = await openAgent(context, state, { asks: true, policy: options.policy });
       },
     });
     return await worker.orAbandon(async () => {
@@ -89,14 +93,15 @@ async function staffOf(worker: Worker, agent: Agent, options: WorkControl): Prom
   return { worker, agent, rules, graceMs, approver: new Approver(approvals) };
 }
 
-async function openAgent(
+/** Makes the session's agent ready; sends nothing yet. Rejects `agent_missing`, `provider_failed` or `log_damaged`. */
+export async function openAgent(
   context: EngineContext,
   state: SessionState,
-  { asks }: { readonly asks: boolean },
+  how: { readonly asks: boolean; readonly policy?: RecordedPolicy | undefined },
 ): Promise<Agent> {
-  const { agent, model, definition, capabilities: locked } = state.created;
+  const { agent, model } = state.created;
   if (model === undefined) throw new HoldfastError("agent_missing", `session ${state.id} names no model`);
-  const { policy } = state.policy;
+  const { asks, policy: inForce = { policy: state.policy.policy, policyHash: state.policy.hash } } = how;
   const cassette =
     model.cassette === undefined || !asks
       ? {}
@@ -106,8 +111,7 @@ async function openAgent(
     model,
     asks,
     ...cassette,
-    // What was locked when the session was made bounds it, whatever a later version would permit.
-    capabilities: effectiveCapabilities(definition, policy).effective.filter((one) => locked.includes(one)),
-    passEnv: policy.passEnv,
+    ...lockedCapabilities(state.created, inForce),
+    passEnv: inForce.policy.passEnv,
   });
 }

@@ -1,10 +1,11 @@
-import { HoldfastError } from "../model/errors.ts";
+import { HoldfastError, isHoldfastError } from "../model/errors.ts";
 import { newestRun, openRun } from "../model/fold.ts";
 import type { RunView } from "../model/views.ts";
 import { askHolder } from "./ask-holder.ts";
 import type { EngineContext } from "./context.ts";
 import { recordableName } from "./person.ts";
-import { findRun, readSession } from "./read-session.ts";
+import type { ReadSession } from "./read-session.ts";
+import { findRun, readChangeable, readSession } from "./read-session.ts";
 import { isStopped, wantStop } from "./wanted-stop.ts";
 
 /** Which run shall end, and who says so. */
@@ -37,7 +38,7 @@ async function stopRun(
   { session: selector, run, by: name }: StopRunRequest,
 ): Promise<RunView> {
   const by = await recordableName(context, name);
-  const read = await readSession(context, selector);
+  const read = await readChangeable(context, selector);
   const { state } = read;
   const named = run ?? openRun(state)?.run ?? newestRun(state)?.run;
   if (named === undefined) {
@@ -46,7 +47,18 @@ async function stopRun(
     });
   }
   const { run: id } = findRun(read, named);
-  const wanted = { verb, run: id } as const;
+  try {
+    return await endIt(context, read, { verb, run: id, by });
+  } catch (error) {
+    throw isHoldfastError(error, "input_required") ? withWayOut(error, state.id, id) : error;
+  }
+}
+
+async function endIt(
+  context: EngineContext,
+  { state }: ReadSession,
+  { by, ...wanted }: { readonly verb: "cancel" | "abandon"; readonly run: string; readonly by: string },
+): Promise<RunView> {
   if (!isStopped(state, wanted)) {
     await askHolder(context, state.id, {
       by,
@@ -58,5 +70,11 @@ async function stopRun(
   const after = await readSession(context, state.id);
   // Where nobody held it, what happened to its operations was only found out now.
   isStopped(after.state, wanted);
-  return findRun(after, id);
+  return findRun(after, wanted.run);
+}
+
+function withWayOut(cause: HoldfastError, session: string, run: string): HoldfastError {
+  const look = `See which, and say what happened: holdfast run show ${session} ${run}`;
+  const leave = `Or end the run and leave it open: holdfast run abandon ${session} ${run}`;
+  return new HoldfastError(cause.code, cause.message, { hint: `${look}\n${leave}`, cause });
 }

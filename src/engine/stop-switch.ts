@@ -4,6 +4,7 @@ import { graverStop } from "../model/stop.ts";
 /** By which a person, a signal or another process stops work that is under way. Thrown once, it stays thrown. */
 export class StopSwitch {
   readonly #listeners = new Set<() => void>();
+  readonly #thrown = new AbortController();
   #stop: Stop | undefined;
 
   /** Why the work shall end; undefined where it shall not. */
@@ -11,11 +12,17 @@ export class StopSwitch {
     return this.#stop;
   }
 
+  /** Aborted when the work shall end. */
+  get thrown(): AbortSignal {
+    return this.#thrown.signal;
+  }
+
   /** Has the work end; of several reasons the gravest counts. */
   request(stop: Stop): void {
     const before = this.#stop;
     this.#stop = graverStop(before, stop);
     if (this.#stop === before) return;
+    this.#thrown.abort();
     for (const listener of this.#listeners) listener();
   }
 

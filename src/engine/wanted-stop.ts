@@ -26,9 +26,7 @@ export function isStopped(state: SessionState, wanted: WantedStop): boolean {
   }
   if (verb === "cancel" && waitsForPerson(state, run)) {
     const message = `run ${id} is not canceled: it is not known whether some operations happened, and a person must say`;
-    throw new HoldfastError("input_required", message, {
-      hint: `See which, and what was found: holdfast run show ${state.id} ${id}`,
-    });
+    throw new HoldfastError("input_required", message);
   }
   return false;
 }

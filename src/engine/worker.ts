@@ -17,14 +17,14 @@ import type { Approver } from "./approver.ts";
 import type { Brakes } from "./brakes.ts";
 import type { EngineContext, Observer } from "./context.ts";
 import { PayloadWriter } from "./payloads.ts";
-import { Pulse } from "./pulse.ts";
+import { Pulse, unlessAborted } from "./pulse.ts";
 import { StopSwitch } from "./stop-switch.ts";
 
 /**
  * The process that holds a session: its log and queue, folded, and the one way to add to them.
  *
  * A4 Only a worker appends to the log. W1 What was committed is folded and shown, in that order, before `commit`
- * resolves. W2 A line that changes a member of the list row carries the new row. W3 Once the
+ * resolves; where the work shall stop, without waiting for who is slow to look. W2 A line that changes a member of the list row carries the new row. W3 Once the
  * process shall leave nothing is committed.
  */
 
@@ -205,8 +205,16 @@ export class Worker {
     const row = rowAfter(this.state.row, facts);
     const { commit } = await this.held.append(row === undefined ? facts : [...facts, row]);
     this.commits.beat();
-    await this.observer.commit(commit);
+    await this.#show(commit);
     return commit;
+  }
+
+  /** Once the work shall stop nobody waits for its onlooker: one who stopped looking would keep it for ever. */
+  async #show(commit: Commit): Promise<void> {
+    const shown = this.observer.commit(commit);
+    if (shown === undefined) return;
+    const { calls } = this.driven?.brakes ?? {};
+    await unlessAborted(shown, [this.stops.thrown, ...(calls === undefined ? [] : [calls])]);
   }
 }
 

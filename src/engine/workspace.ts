@@ -79,7 +79,7 @@ function mismatch(found: BindingMismatch, session: string, binding: WorkspaceBin
 }
 
 /** A word as a shell takes it. */
-function quoted(word: string): string {
+export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 

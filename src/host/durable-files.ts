@@ -1,6 +1,8 @@
 import { dirname, join } from "node:path";
 import type { Disk, DiskFile } from "./disk.ts";
 import { DiskError, isDiskError } from "./disk.ts";
+import type { Ids } from "./ids.ts";
+import { randomHex } from "./ids.ts";
 
 /** Small whole files, made durable. A short count is a failure: the system swallowed an error. */
 
@@ -23,6 +25,42 @@ export async function createDurably(disk: Disk, path: string, bytes: Uint8Array)
     await removeQuietly(disk, path);
     throw error;
   }
+}
+
+/**
+ * Puts a whole file at a path and makes it durable, name included: it is written beside it and renamed, so that nobody
+ * ever sees half of it. Rejects EEXIST where something is there already, unless `replace` allows to put it in its place.
+ */
+export async function publishDurably(
+  host: { readonly disk: Disk; readonly ids: Ids },
+  path: string,
+  bytes: Uint8Array,
+  { replace }: { readonly replace: boolean },
+): Promise<void> {
+  const { disk, ids } = host;
+  const directory = dirname(path);
+  const staged = join(directory, `.holdfast-${randomHex(ids, 8)}`);
+  await createDurably(disk, staged, bytes);
+  try {
+    await (replace ? disk.rename(staged, path) : takeName(disk, staged, path));
+  } catch (error) {
+    await removeQuietly(disk, staged);
+    throw error;
+  }
+  await syncIfMine(disk, directory);
+}
+
+/** Gives a file a name that must be free: a rename would replace whatever came there meanwhile. */
+async function takeName(disk: Disk, staged: string, path: string): Promise<void> {
+  try {
+    await disk.link(staged, path);
+  } catch (error) {
+    if (!isDiskError(error, "EPERM", "EMLINK", "ENOSYS", "EOPNOTSUPP", "ENOTSUP")) throw error;
+    // A file system without links: then an empty file takes the name first.
+    await (await disk.open(path, "create")).close();
+    return await disk.rename(staged, path);
+  }
+  await removeQuietly(disk, staged);
 }
 
 /**

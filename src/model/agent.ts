@@ -85,6 +85,10 @@ export interface ModelFailure {
   retryAfterMs?: number;
   /** True where the same call may succeed later. */
   retryable: boolean;
+  /** True where something of an answer had come; absent where the model cannot tell. */
+  began?: boolean;
+  /** Tokens of the call, where the provider told them all the same. */
+  usage?: Usage;
 }
 
 /** Events of one call. The stream ends with exactly one `answered` or `failed`, and never throws. */
@@ -218,6 +222,11 @@ export interface Agent {
   readonly model: Model;
   /** What it may do, as far as policy permits. */
   readonly tools: readonly Tool[];
+  /**
+   * What it might do once and may no more: never offered and never begun, but asked what became of an operation that
+   * was started while it was permitted.
+   */
+  readonly pastTools?: readonly Tool[];
   /** Replaces known secrets in text that is about to be stored or shown. */
   redact(text: string): string;
   /** Does the same with text that comes in pieces: holds back what may be the start of a secret. */

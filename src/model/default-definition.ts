@@ -1,4 +1,4 @@
-import type { AgentDefinition, Policy } from "./facts.ts";
+import type { AgentDefinition } from "./facts.ts";
 
 /** Capabilities of the built-in agent, by tool. */
 export const builtinCapabilities = ["read", "glob", "grep", "write", "edit", "delete", "exec"] as const;
@@ -22,35 +22,3 @@ export const defaultDefinition: AgentDefinition = {
     output: { format: "text" },
   },
 };
-
-/** The policy of a caller who gave no flags. */
-export function defaultPolicy(
-  given: Partial<Pick<Policy, "allowShell" | "allowMcp" | "passEnv">> = {},
-): Policy {
-  return {
-    deniedCapabilities: [],
-    allowShell: given.allowShell ?? false,
-    allowMcp: given.allowMcp ?? false,
-    passEnv: [...new Set(given.passEnv ?? [])].toSorted(),
-    approvals: {},
-  };
-}
-
-/**
- * What the definition asks for and the policy permits, sorted; and what is required but not permitted. `exec` needs the
- * shell to be allowed, a tool of an MCP server (`mcp__server__tool`) MCP; what is denied anywhere is denied.
- */
-export function effectiveCapabilities(
-  definition: AgentDefinition,
-  policy: Policy,
-): { effective: string[]; missing: string[] } {
-  const permitted = (capability: string) =>
-    !policy.deniedCapabilities.includes(capability) &&
-    (policy.allowedCapabilities?.includes(capability) ?? true) &&
-    (capability !== "exec" || policy.allowShell) &&
-    (!capability.startsWith("mcp__") || policy.allowMcp) &&
-    policy.approvals[capability] !== "deny";
-  const { required, optional } = definition.spec.capabilities;
-  const effective = [...new Set([...required, ...optional])].filter(permitted).toSorted();
-  return { effective, missing: required.filter((capability) => !permitted(capability)) };
-}

@@ -32,6 +32,8 @@ export interface DeliveryState {
   readonly acknowledged: { readonly seq: number; readonly sum: string } | undefined;
   /** Why it is blocked. */
   readonly reason: string | undefined;
+  /** Who allowed it to wake the session, and until when; absent where nobody did, or it may no more. */
+  readonly authorisation: Json | undefined;
 }
 
 /** Somebody's request to the holder. */
@@ -122,7 +124,9 @@ function applyFact(queue: QueueState, fact: Fact, at: number): void {
     case "delivery.acknowledged":
     case "delivery.blocked":
     case "delivery.unblocked":
-    case "delivery.removed": {
+    case "delivery.removed":
+    case "delivery.armed":
+    case "delivery.disarmed": {
       const state = queue.deliveries.get(fact.delivery);
       if (state === undefined) throw queueCorruption(`delivery ${fact.delivery} was never admitted`);
       queue.deliveries.set(fact.delivery, evolveDelivery(state, fact));
@@ -137,7 +141,16 @@ function applyFact(queue: QueueState, fact: Fact, at: number): void {
 export type DeliveryFact = Extract<
   Fact,
   {
-    kind: `delivery.${"edited" | "claimed" | "released" | "acknowledged" | "blocked" | "unblocked" | "removed"}`;
+    kind: `delivery.${
+      | "edited"
+      | "claimed"
+      | "released"
+      | "acknowledged"
+      | "blocked"
+      | "unblocked"
+      | "removed"
+      | "armed"
+      | "disarmed"}`;
   }
 >;
 
@@ -161,8 +174,20 @@ export function evolveDelivery(state: DeliveryState, fact: DeliveryFact): Delive
       return { ...state, at: "admitted", reason: undefined };
     case "delivery.removed":
       return { ...state, at: "removed" };
+    case "delivery.armed":
+      return { ...state, authorisation: fact.authorisation };
+    case "delivery.disarmed":
+      return { ...state, authorisation: undefined };
   }
 }
+
+const everywhere: readonly DeliveryState["at"][] = [
+  "admitted",
+  "claimed",
+  "acknowledged",
+  "blocked",
+  "removed",
+];
 
 const allowedFrom: Record<DeliveryFact["kind"], readonly DeliveryState["at"][]> = {
   "delivery.edited": ["admitted", "blocked"],
@@ -173,6 +198,9 @@ const allowedFrom: Record<DeliveryFact["kind"], readonly DeliveryState["at"][]> 
   "delivery.blocked": ["admitted", "claimed", "acknowledged"],
   "delivery.unblocked": ["blocked"],
   "delivery.removed": ["admitted", "blocked"],
+  // What it may do is said of it at any time: whoever says so need not know that it has just gone out.
+  "delivery.armed": everywhere,
+  "delivery.disarmed": everywhere,
 };
 
 function admitted(fact: Extract<Fact, { kind: "delivery.admitted" }>, at: number): DeliveryState {
@@ -189,7 +217,16 @@ function admitted(fact: Extract<Fact, { kind: "delivery.admitted" }>, at: number
     claimedSeq: undefined,
     acknowledged: undefined,
     reason: undefined,
+    authorisation: undefined,
   };
+}
+
+/** True where its message is still to be said: not yet claimed, or claimed by somebody who died before he said it. */
+export function waitsToBeSaid(
+  { at, delivery }: Pick<DeliveryState, "at" | "delivery">,
+  said: { has(delivery: string): boolean },
+): boolean {
+  return at === "admitted" || (at === "claimed" && !said.has(delivery));
 }
 
 /** The delivery that goes out next: what interrupts goes before what waits in the queue, each in its order. */

@@ -151,7 +151,7 @@ function startable(asked: readonly OperationState[]): readonly OperationState[] 
 const terminalReasons: Record<string, string> = {
   context_overflow: "context_overflow",
   cassette_exhausted: "cassette_exhausted",
-  content_filter: "run_failed",
+  content_filter: "content_filter",
 };
 
 function nextCall(run: RunState, holder: Holder): Step {

@@ -37,22 +37,25 @@ export function projectPrompt(state: SessionState, payloads: Payloads): PromptMe
   const callIds = uniqueCallIds(state);
   /** Calls that wait for their result, by operation. */
   let waiting = new Map<string, string>();
-  const closeWaiting = () => {
+  /** Their results, in the order of the calls: some providers want that, and all want each. */
+  const answerWaiting = (given: readonly Part[]) => {
     if (waiting.size === 0) return;
-    const parts = [...waiting].map(([operation, tool]) => missingResult(state, { operation, tool, callIds }));
+    const parts = [...waiting].map(([operation, tool]) => {
+      const part = given.find((one) => one.type === "tool_result" && one.operation === operation);
+      const call = { operation, tool, call: callIds.get(operation) ?? operation };
+      return part?.type === "tool_result" ? givenResult(part, call, payloads) : missingResult(state, call);
+    });
     prompt.push({ role: "tool", parts });
     waiting = new Map();
   };
   for (const { message } of state.messages) {
     if (message.interrupted === true) continue;
     if (message.role === "tool") {
-      const parts = message.parts.flatMap((part) => resultPart(part, { waiting, callIds, payloads }));
-      for (const [operation, tool] of waiting) parts.push(missingResult(state, { operation, tool, callIds }));
-      waiting = new Map();
-      if (parts.length > 0) prompt.push({ role: "tool", parts });
+      // A result whose call is not in view would be refused by every provider.
+      answerWaiting(message.parts);
       continue;
     }
-    closeWaiting();
+    answerWaiting([]);
     const parts = message.parts.flatMap((part) =>
       promptPart(part, { callIds, raw: state.rawArgs }, payloads),
     );
@@ -62,7 +65,7 @@ export function projectPrompt(state: SessionState, payloads: Payloads): PromptMe
     prompt.push({ role: message.role, parts });
     waiting = callsOf(message);
   }
-  closeWaiting();
+  answerWaiting([]);
   return prompt;
 }
 
@@ -73,8 +76,9 @@ function callsOf(message: Message): Map<string, string> {
 
 /** A model may call what no tool can be named, and providers refuse a conversation that repeats it. */
 function sendableName(tool: string): string {
-  const name = tool.replaceAll(/[^\w-]/g, "_").slice(0, 64);
-  return name === "" ? "_" : name;
+  const name = tool.replaceAll(/[^\w-]/g, "_");
+  // Google wants a letter at the beginning, or this.
+  return (/^[a-zA-Z_]/.test(name) ? name : `_${name}`).slice(0, 64);
 }
 
 /** Half a character, written as an escape: no provider takes it back, though any JSON reader does. */
@@ -162,30 +166,28 @@ function metadataOf(
   return part.providerMetadata === undefined ? {} : { providerMetadata: part.providerMetadata };
 }
 
-function resultPart(
-  part: Part,
-  context: { waiting: Map<string, string>; callIds: Map<string, string>; payloads: Payloads },
-): PromptPart[] {
-  if (part.type !== "tool_result") return [];
-  const { waiting, callIds, payloads } = context;
-  const tool = waiting.get(part.operation);
-  const call = callIds.get(part.operation);
-  // A result whose call is not in view would be refused by every provider.
-  if (tool === undefined || call === undefined) return [];
-  waiting.delete(part.operation);
-  const output = part.outputBlob === undefined ? (part.output ?? "") : payloads.text(part.outputBlob);
-  const isError = part.outcome !== "ok";
-  return [{ type: "tool_result", call, tool, output: isBlank(output) ? "(no output)" : output, isError }];
+/** A call that waits for its result. */
+interface WaitingCall {
+  readonly operation: string;
+  readonly tool: string;
+  /** Its id for the provider. */
+  readonly call: string;
 }
 
-function missingResult(
-  state: SessionState,
-  missing: { operation: string; tool: string; callIds: Map<string, string> },
+function givenResult(
+  part: Extract<Part, { type: "tool_result" }>,
+  { call, tool }: WaitingCall,
+  payloads: Payloads,
 ): PromptPart {
-  const { operation, tool, callIds } = missing;
+  const output = part.outputBlob === undefined ? (part.output ?? "") : payloads.text(part.outputBlob);
+  const isError = part.outcome !== "ok";
+  return { type: "tool_result", call, tool, output: isBlank(output) ? "(no output)" : output, isError };
+}
+
+function missingResult(state: SessionState, { operation, tool, call }: WaitingCall): PromptPart {
   const current = [...state.operations.values()].findLast((one) => one.origin === operation);
   const output = `[interrupted: ${whatIsKnown(current?.at)}]`;
-  return { type: "tool_result", call: callIds.get(operation) ?? operation, tool, output, isError: true };
+  return { type: "tool_result", call, tool, output, isError: true };
 }
 
 function whatIsKnown(at: string | undefined): string {

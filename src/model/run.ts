@@ -53,6 +53,8 @@ export type RunState =
   | ({
       readonly at: "completed" | "failed" | "canceled";
       readonly reason: string | undefined;
+      /** Why, in words, where the text is the answer. */
+      readonly error: string | undefined;
       /** Who canceled or abandoned it. */
       readonly by: string | undefined;
       readonly text: string | undefined;
@@ -95,10 +97,10 @@ export function evolveRun(state: RunState | undefined, fact: RunFact, place: Fac
       return { ...base(state), ...left, at: "input_required", elapsedMs: left.elapsedMs + fact.elapsedMs };
     }
     case "run.ended": {
-      const { status, reason, by, text } = fact;
+      const { status, reason, message: error, by, text } = fact;
       const left = attemptLeft(state, place);
       const elapsedMs = left.elapsedMs + fact.elapsedMs;
-      return { ...base(state), ...left, at: status, reason, by, text, endedAt: place.at, elapsedMs };
+      return { ...base(state), ...left, at: status, reason, error, by, text, endedAt: place.at, elapsedMs };
     }
     case "model.requested":
       return { ...state, calling: true };
@@ -107,7 +109,7 @@ export function evolveRun(state: RunState | undefined, fact: RunFact, place: Fac
       return { ...state, calling: false, failures: [], turns: state.turns + 1, usage };
     }
     case "model.failed": {
-      const usage = wasFree(fact) ? state.usage : addUsage(state.usage, undefined);
+      const usage = wasFree(fact) ? state.usage : addUsage(state.usage, fact.usage);
       return { ...state, calling: false, failures: [...state.failures, fact], usage };
     }
   }

@@ -16,6 +16,11 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 /** Accepts any JSON value that is present. */
 export const Json: z.ZodMiniType<Json> = z.custom<Json>((value) => value !== undefined);
 
+/** True for what JSON calls an object: neither a list nor null. */
+export function isRecord(value: unknown): value is { [key: string]: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** Names a payload kept beside the log. */
 export const BlobRef = z.object({
   /** SHA-256 of the payload's bytes: 64 lower-case hex digits. */

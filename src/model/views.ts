@@ -216,8 +216,9 @@ function taskOf(state: SessionState, run: RunState): Pick<RunView, "task" | "tas
 function errorOf(run: RunState): string | undefined {
   if (run.at === "suspended") return run.error ?? run.reason;
   if (run.at !== "failed" && run.at !== "canceled") return undefined;
-  const by = run.by === undefined ? undefined : `by ${run.by}`;
-  const words = [run.reason, by, run.text].filter((part) => part !== undefined && part !== "");
+  const { at, by, error, text } = run;
+  const reason = by === undefined ? run.reason : `${run.reason ?? at} by ${by}`;
+  const words = [reason, error ?? text].filter((part) => part !== undefined && part !== "");
   return words.length === 0 ? undefined : words.join(": ");
 }
 

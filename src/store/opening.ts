@@ -46,11 +46,8 @@ export interface SessionPlace {
   source(): Promise<HistorySource>;
 }
 
-/** A session that was read strictly, under its lease, and found whole. */
-export interface Opening {
-  readonly place: SessionPlace;
-  readonly options: OpenOptions;
-  readonly lease: Lease;
+/** A history as whoever takes the session reads and judges it. */
+export interface JudgedHistory {
   readonly source: HistorySource;
   readonly history: History;
   readonly head: HeadRecord | undefined;
@@ -61,16 +58,30 @@ export interface Opening {
   readonly watched: Watched;
 }
 
+/** A session that was read strictly, under its lease, and found whole. */
+export interface Opening extends JudgedHistory {
+  readonly place: SessionPlace;
+  readonly options: OpenOptions;
+  readonly lease: Lease;
+}
+
 /** Reads a session whose lease is held. Writes nothing. Rejects damage, `rolled_back`, or with a DiskError. */
 export async function readOpening(
   place: SessionPlace,
   lease: Lease,
   options: OpenOptions & { readonly acceptRollback: boolean },
 ): Promise<Opening> {
-  const { host, folder, keeper } = place;
+  return { place, options, lease, ...(await readJudged(place, options)) };
+}
+
+/** Reads a history strictly and compares its end with what was known of it. Rejects as {@link readOpening} does. */
+export async function readJudged(
+  { host, folder, keeper, source: find }: Pick<SessionPlace, "host" | "folder" | "keeper" | "source">,
+  { visit, acceptRollback }: Pick<OpenOptions, "visit"> & { readonly acceptRollback: boolean },
+): Promise<JudgedHistory> {
   const head = await keeper.read();
-  const watched = watchHistory(options.visit, head?.seq);
-  const source = await place.source();
+  const watched = watchHistory(visit, head?.seq);
+  const source = await find();
   const history = await readStrictly(source, watched.visit);
   const { end } = history.scan;
   const rollback = await judgeEnd(host, {
@@ -79,10 +90,10 @@ export async function readOpening(
     head,
     headEnd: watched.headEnd(),
     accepted: watched.accepted,
-    acceptRollback: options.acceptRollback,
+    acceptRollback,
   });
   takeUnfinishedLine(source, history, watched.visit);
-  return { place, options, lease, source, history, head, end, rollback, watched };
+  return { source, history, head, end, rollback, watched };
 }
 
 /** What tail recovery needs to know of the log. */

@@ -44,12 +44,27 @@ export async function openIdentity(
   await refuseUnsafe(host, directory, options.singleWriter);
   await refuseWithoutLocks(host, path);
   if (found === undefined) return await makeIdentity(host, directory, path);
+  await refuseCopied(host, directory, found);
+  // Whoever made it may have died before its name was durable, and the epochs of sessions will name it.
+  await onStorage(directory, () => host.disk.syncDirectory(directory));
+  return { store: found.store, device: found.device };
+}
+
+/** Rejects as {@link openIdentity} does where the directory may not be written; writes nothing, and makes no identity. */
+export async function checkIdentity(
+  host: Host,
+  directory: string,
+  options: { singleWriter: boolean },
+): Promise<void> {
+  const found = await readState(host, join(directory, "state.json"));
+  await refuseUnsafe(host, directory, options.singleWriter);
+  if (found !== undefined) await refuseCopied(host, directory, found);
+}
+
+async function refuseCopied(host: Host, directory: string, found: StateFile): Promise<void> {
+  const path = join(directory, "state.json");
   const stat = await onStorage(path, () => host.disk.stat(path));
-  if (stat?.inode === found.inode) {
-    // Whoever made it may have died before its name was durable, and the epochs of sessions will name it.
-    await onStorage(directory, () => host.disk.syncDirectory(directory));
-    return { store: found.store, device: found.device };
-  }
+  if (stat?.inode === found.inode) return;
   throw new HoldfastError(
     "store_copied",
     `${directory} is a copy of another state directory (store ${found.store})`,

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Host } from "../host/index.ts";
+import { isDiskError } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { Fact, SessionCreated } from "../model/facts.ts";
 import { Blobs } from "./blobs.ts";
@@ -10,8 +11,9 @@ import { damagedQueue } from "./damage-errors.ts";
 import { HeadKeeper } from "./head-keeper.ts";
 import type { HeldSession, TakeOptions } from "./held-session.ts";
 import { holdSession } from "./held-session.ts";
-import { requireFolder } from "./lease.ts";
+import { refuseDeleted, requireFolder } from "./lease.ts";
 import type { OpenOptions, SessionPlace } from "./opening.ts";
+import { readJudged } from "./opening.ts";
 import type { QueueTransaction } from "./queue-file.ts";
 import { QueueFile } from "./queue-file.ts";
 import { readFirstFacts } from "./read-first-line.ts";
@@ -25,8 +27,9 @@ import type { SessionFolder } from "./session-folder.ts";
 import { folderOf } from "./session-folder.ts";
 import { SessionIndex } from "./session-index.ts";
 import type { StoreIdentity } from "./state-directory.ts";
-import { adoptStore, openIdentity } from "./state-directory.ts";
+import { adoptStore, checkIdentity, openIdentity } from "./state-directory.ts";
 import { AppendTurns } from "./turns.ts";
+import { onStorage } from "./write-errors.ts";
 
 /** Sessions on disk. Reading writes nothing and needs no identity; whoever writes asks for it first. */
 export class Store extends SessionIndex {
@@ -56,6 +59,11 @@ export class Store extends SessionIndex {
       this.#identity = undefined;
       throw error;
     }
+  }
+
+  /** Rejects where the directory may not be written, as {@link Store.identity} does; writes nothing. */
+  async checkIdentity(): Promise<void> {
+    await checkIdentity(this.#host, this.directory, { singleWriter: this.#singleWriter });
   }
 
   /** Gives a copied state directory an identity of its own. */
@@ -105,9 +113,50 @@ export class Store extends SessionIndex {
     return await readStrictly(await this.source(id), visit);
   }
 
+  /**
+   * Reads a whole history and judges it as whoever takes the session would, but takes no lock and writes nothing. Rejects
+   * `not_found`, `deleted`, damage of the log, `durability_unknown` of either file, `rolled_back` or a storage error.
+   */
+  async readAsHolder(
+    id: string,
+    visit: VisitCommit,
+    { acceptRollback }: Pick<TakeOptions, "acceptRollback"> = { acceptRollback: false },
+  ): Promise<void> {
+    const host = this.#host;
+    const folder = this.#folder(id);
+    await requireFolder(host, folder);
+    await refuseDeleted(host, folder);
+    const keeper = this.#keeper(folder);
+    await onStorage(folder.root, async () => {
+      const head = await keeper.read();
+      for (const file of ["log", "queue"] as const) await keeper.refuseUnsure(head, file);
+      const place = { host, folder, keeper, source: () => sourceOf(host, folder) };
+      await readJudged(place, { visit, acceptRollback });
+    });
+  }
+
   /** Reads what is intact; `damage` says where that ends. */
   async readHistory(id: string, visit: VisitCommit): Promise<{ history: History; damage?: FileDamage }> {
     return await readHistory(await this.source(id), visit);
+  }
+
+  /**
+   * Makes durable what a reading of a session's log has seen, so that it may leave the process; changes no byte. Of use
+   * only where nobody holds the session: a holder may take back a line of its own that it could not sync.
+   */
+  async settleLog(id: string): Promise<void> {
+    const { log } = this.#folder(id);
+    await onStorage(log, async () => {
+      const file = await this.#host.disk.open(log, "read");
+      try {
+        await file.sync();
+      } catch (error) {
+        // Where nothing can be written, nothing waits to be.
+        if (!isDiskError(error, "EROFS", "EINVAL")) throw error;
+      } finally {
+        await file.close();
+      }
+    });
   }
 
   /** Reads the queue without its lock. */

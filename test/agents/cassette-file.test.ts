@@ -67,30 +67,83 @@ turns:
 `;
     expect(refusalOf(text)).toMatchInlineSnapshot(`
       "The cassette demo.yaml cannot be used:
-        turns[5].calls[0].args["odd key"].n: 12345678901234567890 cannot be kept exactly; give the arguments as argsText
-        turns[5].calls[0].args["odd key"].x[0]: is no number that JSON has
-        turns[5].calls[0].args["odd key"].x[1]: is no number that JSON has
-        cassette: must be 1, not 2
-        turn: is not a known field
-        turns[0].text: must be text, not 7
-        turns[0].calls[0].tool: is missing
-        turns[0].calls[0].args: must be a mapping, not a list
-        turns[0].calls[0].tol: is not a known field
-        turns[0].calls[1].tool: must not be empty
-        turns[0].calls[3]: must be a mapping, not "write"
-        turns[0].usage.input: must be at least 0, not -1
-        turns[0].usage.output: must be a whole number, not 1.5
-        turns[0].usage.total: is not a known field
-        turns[0].firstTokenMs: must be a number, not "soon"
-        turns[0].txt: is not a known field
-        turns[1].error.status: must be at least 400, not 200
-        turns[1].error.message: must be text, not 5
-        turns[1].error.when: is not a known field
-        turns[1].text: cannot stand beside error
-        turns[2].error: must be a mapping, not "late"
-        turns[3]: must be a mapping, not "just text"
-        turns[4]: must be a mapping, not null
-        turns[0].calls[2]: has both args and argsText"
+        cassette: must be 1, not 2 (line 2, column 1)
+        turn: is not a known field (line 3, column 1)
+        turns[0].txt: is not a known field (line 5, column 5)
+        turns[0].text: must be text, not 7 (line 6, column 5)
+        turns[0].calls[0].tool: is missing (line 8, column 9)
+        turns[0].calls[0].tol: is not a known field (line 8, column 11)
+        turns[0].calls[0].args: must be a mapping, not a list (line 8, column 23)
+        turns[0].calls[1].tool: must not be empty (line 9, column 11)
+        turns[0].calls[2]: has both args and argsText (line 10, column 9)
+        turns[0].calls[3]: must be a mapping, not "write" (line 11, column 9)
+        turns[0].usage.input: must be at least 0, not -1 (line 12, column 14)
+        turns[0].usage.output: must be a whole number, not 1.5 (line 12, column 25)
+        turns[0].usage.total: is not a known field (line 12, column 38)
+        turns[0].firstTokenMs: must be a number, not "soon" (line 13, column 5)
+        turns[1].error.status: must be at least 400, not 200 (line 14, column 14)
+        turns[1].error.message: must be text, not 5 (line 14, column 27)
+        turns[1].error.when: is not a known field (line 14, column 39)
+        turns[1].text: cannot stand beside error (line 15, column 5)
+        turns[2].error: must be a mapping, not "late" (line 16, column 5)
+        turns[3]: must be a mapping, not "just text" (line 17, column 5)
+        turns[4]: must be a mapping, not null (line 18, column 4)
+        turns[5].calls[0].args["odd key"].n: 12345678901234567890 cannot be kept exactly; give the arguments as argsText (line 20, column 41)
+        turns[5].calls[0].args["odd key"].x[0]: is no number that JSON has (line 20, column 70)
+        turns[5].calls[0].args["odd key"].x[1]: is no number that JSON has (line 20, column 76)"
+    `);
+  });
+
+  test("where the parts of an answer, or what a failure means, contradict themselves", () => {
+    const text = `
+cassette: 1
+turns:
+  - text: beside
+    calls: []
+    parts: []
+  - parts:
+      - { text: a, reasoning: b }
+      - {}
+      - { text: a, signature: s, args: {} }
+      - { reasoning: a, tool: t }
+      - { tool: t, args: {}, argsText: "{}", signature: s }
+      - { text: a, providerMetadataText: "{" }
+      - { text: a, metadata: {} }
+    stopReason: lenght
+    usage: { lowerBound: 1 }
+  - error: { message: a, reason: slow, retryable: true }
+  - error: { message: a, retryable: true }
+  - error: { message: a, reason: interrupted, retryable: 1, began: no, status: 99, retryAfterMs: -1 }
+  - error: { message: a, reason: http, retryable: true, parts: [{ text: a, reasoning: b }, {}, { tool: a }] }
+  - parts: text
+`;
+    expect(refusalOf(text)).toMatchInlineSnapshot(`
+      "The cassette demo.yaml cannot be used:
+        turns[0].text: cannot stand beside parts (line 4, column 5)
+        turns[0].calls: cannot stand beside parts (line 5, column 5)
+        turns[1].parts[0]: must have one of text, reasoning and tool (line 8, column 9)
+        turns[1].parts[1]: must have one of text, reasoning and tool (line 9, column 9)
+        turns[1].parts[2]: has signature, which does not belong to text (line 10, column 9)
+        turns[1].parts[2]: has args, which does not belong to text (line 10, column 9)
+        turns[1].parts[3]: must have one of text, reasoning and tool (line 11, column 9)
+        turns[1].parts[4]: has signature, which does not belong to tool (line 12, column 9)
+        turns[1].parts[4]: has both args and argsText (line 12, column 9)
+        turns[1].parts[5].providerMetadataText: must be JSON text, not "{" (line 13, column 20)
+        turns[1].parts[6].metadata: is not a known field (line 14, column 20)
+        turns[1].stopReason: must be stop, tool-calls, length, content-filter, error or other, not "lenght" (line 15, column 5)
+        turns[1].usage.lowerBound: must be true or false, not 1 (line 16, column 14)
+        turns[2].error.reason: must be http, network, auth, quota, rate_limit, context_overflow, content_filter, malformed, timeout or cassette_exhausted, not "slow" (line 17, column 26)
+        turns[3].error.reason: is missing (line 18, column 5)
+        turns[4].error.reason: must be http, network, auth, quota, rate_limit, context_overflow, content_filter, malformed, timeout or cassette_exhausted, not "interrupted" (line 19, column 26)
+        turns[4].error.retryable: must be true or false, not 1 (line 19, column 47)
+        turns[4].error.began: must be true or false, not "no" (line 19, column 61)
+        turns[4].error.status: must be at least 100, not 99 (line 19, column 72)
+        turns[4].error.retryAfterMs: must be at least 0, not -1 (line 19, column 84)
+        turns[5].error.parts[0]: must have one of text and reasoning (line 20, column 65)
+        turns[5].error.parts[1]: must have one of text and reasoning (line 20, column 92)
+        turns[5].error.parts[2]: must have one of text and reasoning (line 20, column 96)
+        turns[5].error.parts[2].tool: is not a known field (line 20, column 98)
+        turns[6].parts: must be a list, not "text" (line 21, column 5)"
     `);
   });
 
@@ -130,11 +183,11 @@ turns:
       a word
         it is not a mapping with the fields cassette and turns
       without turns
-        turns: is missing
+        turns: is missing (line 1, column 1)
       without its version
-        cassette: is missing
+        cassette: is missing (line 1, column 1)
       with turns that are none
-        turns: must be a list, not a mapping
+        turns: must be a list, not a mapping (line 2, column 1)
       with one name twice
         line 4, column 5: this field was given before
       with one name twice, in JSON
@@ -155,9 +208,9 @@ turns:
       with a name that is no text
         line 3, column 3: a field's name must be text
       with an alias of itself
-        turns[0].calls[0]: is nested deeper than 256 levels
+        turns[0].calls[0]: is nested deeper than 256 levels (line 2, column 19)
       with the prototype for a field
-        __proto__: is not a known field"
+        __proto__: is not a known field (line 1, column 26)"
     `);
   });
 

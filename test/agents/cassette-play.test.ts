@@ -212,6 +212,71 @@ describe("a cassette plays", () => {
     `);
   });
 
+  test("an answer in parts: in their order, with what a provider added, and why it stopped", async () => {
+    const text = `
+cassette: 1
+turns:
+  - parts:
+      - { text: "Before." }
+      - { reasoning: "I think.", signature: c2ln, providerMetadataText: '{"p":{"n":12345678901234567000}}' }
+      - { tool: read, args: { path: a } }
+      - { text: "" }
+      - { tool: "", argsText: "{ }" }
+    stopReason: length
+    perTokenMs: 3
+`;
+    const { events, pauses } = await play(text, 0);
+    expect(events.filter((event) => event.type === "delta")).toEqual([
+      { type: "delta", part: "text", text: "Before." },
+      { type: "delta", part: "reasoning", text: "I " },
+      { type: "delta", part: "reasoning", text: "think." },
+    ]);
+    expect(pauses).toEqual([3, 3, 3]);
+    expect(events.at(-1)).toEqual({
+      type: "answered",
+      parts: [
+        { type: "text", text: "Before." },
+        {
+          type: "reasoning",
+          text: "I think.",
+          signature: "c2ln",
+          providerMetadata: { p: { n: 12345678901234567000 } },
+        },
+        { type: "call", call: "call_0_0", tool: "read", argsText: '{"path":"a"}' },
+        { type: "text", text: "" },
+        { type: "call", call: "call_0_1", tool: "", argsText: "{ }" },
+      ],
+      stopReason: "length",
+    });
+  });
+
+  test("a failure that says what it means as it stands, begun where an answer had begun", async () => {
+    const error = {
+      reason: "quota",
+      retryable: true,
+      status: 302,
+      message: "openai answered HTTP 302",
+      retryAfterMs: 1.5,
+    };
+    const parts = [{ reasoning: "I think" }, { text: "It is" }];
+    const text = JSON.stringify({
+      cassette: 1,
+      turns: [{ error }, { error: { ...error, began: true } }, { error: { ...error, parts } }],
+    });
+    expect((await play(text, 0)).events).toEqual([{ type: "failed", failure: error }]);
+    expect((await play(text, 1)).events).toEqual([
+      { type: "delta", part: "text", text: "" },
+      { type: "failed", failure: error },
+    ]);
+    expect((await play(text, 2)).events).toEqual([
+      { type: "delta", part: "reasoning", text: "I " },
+      { type: "delta", part: "reasoning", text: "think" },
+      { type: "delta", part: "text", text: "It " },
+      { type: "delta", part: "text", text: "is" },
+      { type: "failed", failure: error },
+    ]);
+  });
+
   test("the same turn again after a crash, to the letter", async () => {
     expect((await play(demo, 0)).events).toEqual((await play(demo, 0)).events);
   });

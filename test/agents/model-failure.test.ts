@@ -1,14 +1,22 @@
 import { describe, expect, test } from "vitest";
-import { failureOf, refusedFailure } from "../../src/agents/builtin/models/failure.ts";
+import { failureOf } from "../../src/agents/builtin/models/failure.ts";
+import { refusedFailure } from "../../src/agents/builtin/models/refusal.ts";
 import type { ModelFailure } from "../../src/model/agent.ts";
 
 const nowMs = Date.parse("2026-01-01T00:00:00Z");
+const noAnswer = {
+  provider: "p",
+  sent: true,
+  received: undefined,
+  begun: false,
+  overdue: undefined,
+  nowMs,
+};
 
 function refused(status: number, body: unknown, headers: Record<string, string> = {}): ModelFailure {
-  const responseBody = typeof body === "string" ? body : JSON.stringify(body);
-  const error = Object.assign(new Error("Bad Request"), { statusCode: status, responseBody });
-  const received = { status, headers: new Headers(headers) };
-  return failureOf({ provider: "p", error, sent: true, received, begun: false, nowMs });
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const received = { status, headers: new Headers(headers), text };
+  return failureOf({ ...noAnswer, error: new Error("refused"), received });
 }
 
 function said(status: number, message: string): string {
@@ -47,6 +55,8 @@ describe("a refusal", () => {
     "Please reduce the length of the messages or completion.",
     "Your request exceeded model token limit: 262144",
     "Input is too long for requested model.",
+    "Prompt exceeds max length",
+    "Range of input length should be [1, 30720]",
   ])("is known to be an overflow: %s", (message) => {
     expect(said(400, message)).toBe("context_overflow");
   });
@@ -64,15 +74,37 @@ describe("a refusal", () => {
     [400, "Your credit balance is too low to access the Anthropic API."],
     [429, "You exceeded your current quota (insufficient_quota)."],
     [402, "Insufficient Balance"],
+    [400, "You have reached your specified API usage limits. You will regain access on 2026-02-01."],
+    [429, "Extra usage is required for long context requests."],
   ])("is a matter of money, which no waiting mends: %i %s", (status, message) => {
     expect(refused(status, { error: { message } })).toMatchObject({ reason: "quota", retryable: false });
   });
 
   test.each([
-    "Output blocked by content filtering policy",
-    "The response was filtered due to the prompt triggering Azure OpenAI's content management policy.",
-  ])("is a filter's: %s", (message) => {
-    expect(said(400, message)).toBe("content_filter");
+    [400, "Output blocked by content filtering policy"],
+    [400, "The response was filtered due to the prompt triggering Azure OpenAI's content management policy."],
+    [400, "Invalid prompt: your prompt was flagged as potentially violating our usage policy."],
+    [403, "Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO"],
+  ])("is a filter's: %i %s", (status, message) => {
+    expect(said(status, message)).toBe("content_filter");
+  });
+
+  test.each(["API key not valid. Please pass a valid API key.", "Incorrect request: invalid_api_key"])(
+    "is about the key, though it calls itself a bad request: %s",
+    (message) => {
+      expect(refused(400, { error: { message } })).toMatchObject({ reason: "auth", retryable: false });
+    },
+  );
+
+  test("for a request that is over the limit of the rate by itself is not worth a repetition", () => {
+    const message = "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 68000.";
+    expect(refused(429, { error: { message } })).toMatchObject({ reason: "rate_limit", retryable: false });
+  });
+
+  test("may say itself that a repetition is in vain", () => {
+    expect(refused(503, "no", { "x-should-retry": "false" }).retryable).toBe(false);
+    expect(refused(503, "no", { "x-should-retry": "true" }).retryable).toBe(true);
+    expect(refused(400, "no", { "x-should-retry": "true" }).retryable).toBe(false);
   });
 
   test.each([
@@ -81,11 +113,13 @@ describe("a refusal", () => {
     [{ detail: "fastapi" }, "fastapi"],
     [{ message: "top" }, "top"],
     ["just words", "just words"],
-    ["<html>a page</html>", "Bad Request"],
-    ["", "Bad Request"],
     [[{ error: { message: "google's list" } }], '[{"error":{"message":"google\'s list"}}]'],
   ])("says what its body %j says", (body, words) => {
     expect(refused(400, body).message).toBe(`p answered HTTP 400: ${words}`);
+  });
+
+  test.each(["<html>a page</html>", ""])("says its status, where %j is no words", (body) => {
+    expect(refused(400, body).message).toBe("p answered HTTP 400");
   });
 });
 
@@ -96,6 +130,7 @@ describe("how long to wait", () => {
     [{ "retry-after": "7" }, 7000],
     [{ "retry-after": "Thu, 01 Jan 2026 00:00:10 GMT" }, 10_000],
     [{ "retry-after": "Wed, 31 Dec 2025 23:00:00 GMT" }, 0],
+    [{ "retry-after": "Thu, 01 Jan 2026 07:00:10 GMT", date: "Thu, 01 Jan 2026 07:00:00 GMT" }, 10_000],
     [{ "retry-after": "soon" }, undefined],
     [{ "retry-after": "" }, undefined],
     [{ "retry-after": "-1" }, undefined],
@@ -112,7 +147,7 @@ describe("how long to wait", () => {
 
 describe("a call without an answer", () => {
   const broken = (error: unknown, members: Partial<Parameters<typeof failureOf>[0]> = {}): ModelFailure =>
-    failureOf({ provider: "p", error, sent: true, received: undefined, begun: false, nowMs, ...members });
+    failureOf({ ...noAnswer, error, ...members });
 
   test("says what happened at the bottom of the causes", () => {
     const refusedAt = Object.assign(new Error(""), { code: "ECONNREFUSED" });

@@ -122,8 +122,67 @@ describe("every provider", () => {
       ],
     });
     const { prompt, tools } = translateCall(call, target);
-    expect(prompt.map((message) => message.role)).toEqual(["user", "user"]);
+    expect(prompt).toMatchObject([
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "Hi" },
+          { type: "text", text: "Go on" },
+        ],
+      },
+    ]);
     expect(tools).toBeUndefined();
+  });
+
+  test.each(targets)("$provider gets no reasoning that nothing follows", (target) => {
+    const own = (text: string): PromptPart => ({
+      type: "reasoning",
+      text,
+      ...(target.provider !== "openai-compatible" && {
+        providerMetadata: {
+          [target.provider]: {
+            signature: "s",
+            thoughtSignature: "s",
+            itemId: text,
+            reasoningEncryptedContent: "s",
+          },
+        },
+      }),
+    });
+    const parts: PromptPart[] = [own("first"), { type: "text", text: "Said." }, own("last")];
+    const { prompt } = translateCall(
+      modelCall({ system: "", messages: [{ role: "assistant", parts }] }),
+      target,
+    );
+    expect(prompt[0]?.content).toMatchObject([{ type: "reasoning", text: "first" }, { type: "text" }]);
+    const alone = translateCall(
+      modelCall({ system: "", messages: [{ role: "assistant", parts: [own("all")] }] }),
+      target,
+    );
+    expect(alone.prompt).toEqual([]);
+  });
+
+  test("OpenAI gets no reasoning whose proof is in its store alone", () => {
+    const item = (itemId: string, text: string, proof?: string): PromptPart => ({
+      type: "reasoning",
+      text,
+      providerMetadata: { openai: { itemId, reasoningEncryptedContent: proof ?? null } },
+    });
+    const parts: PromptPart[] = [
+      item("rs_1", "stored"),
+      item("rs_2", "one part"),
+      item("rs_2", "its last part", "enc"),
+      { type: "text", text: "Said." },
+    ];
+    const { prompt } = translateCall(
+      modelCall({ system: "", messages: [{ role: "assistant", parts }] }),
+      openai,
+    );
+    expect(prompt[0]?.content).toMatchObject([
+      { text: "one part" },
+      { text: "its last part" },
+      { text: "Said." },
+    ]);
   });
 });
 
@@ -149,7 +208,10 @@ describe("a longer conversation", () => {
 describe("one part", () => {
   const translated = (part: PromptPart, target: (typeof targets)[number]): unknown => {
     const { prompt } = translateCall(
-      modelCall({ system: "", messages: [{ role: "assistant", parts: [part] }] }),
+      modelCall({
+        system: "",
+        messages: [{ role: "assistant", parts: [part, { type: "text", text: "And." }] }],
+      }),
       target,
     );
     const content = prompt[0]?.content;

@@ -71,27 +71,6 @@ describe("a session that was killed", () => {
     });
   });
 
-  test("a signal ends it at once with 11, says which session and how to go on, also as the last JSON line", async () => {
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-      const command = "echo started; while ! [ -e done ]; do sleep 0.05; done; rm done";
-      const model = place.cassette({ calls: [{ tool: "exec", args: { command } }] }, { text: "Done." });
-      const running = place.start(["run", "--task", "Wait", "--model", model, "--allow-shell"]);
-      await running.seen(/"type":"live\.output"/);
-      running.child.kill(signal);
-      const ended = await running.ended;
-      const session = sessionIn(ended.stdout);
-      expect(ended.code).toBe(11);
-      expect(linesOf(ended.stdout).at(-1)).toMatchObject({ schema: 1, type: "error", code: "interrupted" });
-      expect(ended.stderr).toBe(
-        `holdfast: interrupted; session ${session} is kept\n  Go on with: holdfast resume ${session}\n`,
-      );
-      writeFileSync(join(place.workspace, "done"), "");
-      const again = await runHint(place, `holdfast resume ${session}`);
-      expect(again.code).toBe(0);
-      expect(again.stdout.match(/"type":"op\.started"/)).toBeNull();
-    }
-  });
-
   test("an unfinished run takes no other task; the hint finishes it", async () => {
     const { session } = await killedWhileWaiting(place);
     writeFileSync(join(place.workspace, "go"), "");

@@ -45,7 +45,10 @@ describe("text for people", () => {
     }
     // What is to be copied stays whole, and so does a message.
     const drift = await place.call(["resume", session, "--format", "text", "--pass-env", "A"]);
-    expect(drift.stderr.split("\n").slice(1)).toEqual([
+    expect(drift.stderr.split("\n").slice(-6)).toEqual([
+      '  passEnv: [] is recorded, ["A"] was given',
+      "  Accept the one that was given with:",
+      `    holdfast resume ${session} --accept-policy --pass-env A`,
       "  Without policy flags the recorded policy holds:",
       `    holdfast resume ${session}`,
       "",

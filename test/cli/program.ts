@@ -187,12 +187,21 @@ function follow(child: ChildProcess): Running {
 }
 
 /** Processes that name a text in their arguments. */
-function processesNaming(text: string): number[] {
+export function processesNaming(text: string): number[] {
+  return processesWith("cmdline", text);
+}
+
+/** Processes of commands that the agent of a session started. */
+export function commandsOf(session: string): number[] {
+  return processesWith("environ", `HOLDFAST_SESSION=${session}`);
+}
+
+function processesWith(file: "cmdline" | "environ", text: string): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .filter((name) => {
       try {
-        return readFileSync(`/proc/${name}/cmdline`, "utf8").includes(text);
+        return readFileSync(`/proc/${name}/${file}`, "utf8").includes(text);
       } catch {
         return false;
       }

@@ -175,7 +175,7 @@ describe("session list", () => {
     const { stdout, code } = await place.call(["session", "list", "--state-dir", nowhere]);
     expect([code, stdout]).toEqual([
       0,
-      `There are no sessions in ${nowhere}.\nStart one with: holdfast --state-dir ${nowhere} run --task TEXT --model PROVIDER/MODEL\n`,
+      `There are no sessions in ${nowhere}.\nStart one with --task TEXT and --model PROVIDER/MODEL: holdfast --state-dir ${nowhere} run --help\n`,
     ]);
     expect(readdirSync(place.folder)).not.toContain("nowhere");
   });

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, describe, expect, test, beforeEach } from "vitest";
 import { widthOf } from "../../src/cli/text/width.ts";
 import { Place, sessionIn } from "./program.ts";
@@ -147,15 +148,19 @@ describe("in a terminal", () => {
     expect(shape(plain.written)).toEqual(shape(coloured.written));
   });
 
-  test("Ctrl-C leaves at once, says how to go on, and resume waits for what still runs", async () => {
-    const command = "echo started; while ! [ -e go ]; do sleep 0.05; done; rm go";
+  test("Ctrl-C cancels and says so, and leaves at once when it comes again; resume finds out what had become of it", async () => {
+    const command = "trap '' TERM; echo now: $((6*7)); while ! [ -e go ]; do sleep 0.05; done; rm go; exit 3";
     const model = place.cassette({ calls: [{ tool: "exec", args: { command } }] }, { text: "Done." });
-    const run = startInTerminal(place, ["run", "--task", "Wait", "--model", model, "--allow-shell"]);
-    await run.seen(/started/);
+    const flags = ["--allow-shell", "--cancel-grace", "1h"];
+    const run = startInTerminal(place, ["run", "--task", "Wait", "--model", model, ...flags]);
+    await run.seen(/now: 42/);
+    run.type("\u0003");
+    await run.seen(/canceling: what runs is told to stop; Ctrl-C again leaves at once/);
+    await delay(100);
     run.type("\u0003");
     const { code, written } = await run.ended;
     const session = sessionIn(written);
-    const lines = shownLines(written.replace("^C", ""));
+    const lines = shownLines(written.replaceAll("^C", ""));
     expect(code).toBe(11);
     expect(lines.slice(-3)).toEqual([
       `holdfast: interrupted; session ${session} is kept`,
@@ -166,11 +171,35 @@ describe("in a terminal", () => {
     // The command that is still running is shown again, with what it had said.
     await again.seen(/attempt 2/);
     await again.seen(/⠹/);
-    expect(shownLines(again.written).join("\n")).toContain("exec   echo started;");
+    expect(shownLines(again.written).join("\n")).toContain("exec   trap '' TERM; echo now:");
     writeFileSync(join(place.workspace, "go"), "");
     const ended = await again.ended;
     expect(ended.code).toBe(0);
-    expect(shownLines(ended.written).join("\n")).toMatch(/✓ exec {3}echo started;[^]*\nDone\.\n\ncompleted/);
+    expect(shownLines(ended.written).join("\n")).toMatch(/■ exec {3}trap '' TERM;[^]*\nDone\.\n\ncompleted/);
+  });
+
+  test("Ctrl-C in the middle of an answer says that it was cut and is kept, and who canceled", async () => {
+    const model = place.cassette({ text: "one two three four five six", perTokenMs: 300 });
+    const run = startInTerminal(place, ["run", "--task", "Wait", "--model", model]);
+    await run.seen(/two/);
+    run.type("\u0003");
+    const { code, written } = await run.ended;
+    expect(code).toBe(4);
+    expect(shownLines(written).join("\n")).toMatch(
+      /one two[^]*\nthe answer was cut; what had come of it is kept\n\ncanceled {2}0 turns[^]*\nwhy {8}canceled by ./,
+    );
+  });
+
+  test("a model that is asked again says when, and how often it may be", async () => {
+    const model = place.cassette(
+      { error: { status: 429, message: "slow down", retryAfterMs: 1500 } },
+      { text: "Done." },
+    );
+    const { code, written } = await startInTerminal(place, ["run", "--task", "Go", "--model", model]).ended;
+    expect(code).toBe(0);
+    expect(shownLines(written).join("\n")).toMatch(
+      /the model did not answer: .*slow down\ntrying again in 1\.5 s, attempt 2 of 5\n/,
+    );
   });
 
   test("a list fits the screen; a path gives way first, then a title", async () => {

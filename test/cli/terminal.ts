@@ -14,22 +14,41 @@ export const columns = 80;
 export interface TerminalCall {
   /** Types something. */
   type(text: string): void;
+  /** Closes the terminal under whatever runs in it; `ended` then tells no exit code of that. */
+  close(): void;
   /** All that was written so far, raw. */
   readonly written: string;
   seen(pattern: RegExp): Promise<void>;
   readonly ended: Promise<{ readonly code: number | null; readonly written: string }>;
 }
 
-/** Starts the program in a terminal. */
+/** Starts the program in a terminal; `then`: a shell command that is run there when it has ended. */
 export function startInTerminal(
   place: Place,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  then?: string,
 ): TerminalCall {
-  const words = [process.execPath, place.program, ...args].map(
-    (word) => `'${word.replaceAll("'", String.raw`'\''`)}'`,
+  const words = shellWords([process.execPath, place.program, ...args]);
+  return startShellInTerminal(
+    place,
+    then === undefined ? `exec ${words}` : `${words}; code=$?; ${then}; exit $code`,
+    env,
   );
-  const command = `stty cols ${columns} rows 50; exec ${words.join(" ")}`;
+}
+
+/** Words for a shell. */
+export function shellWords(words: readonly string[]): string {
+  return words.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(" ");
+}
+
+/** Starts a shell command in a terminal. */
+export function startShellInTerminal(
+  place: Place,
+  shell: string,
+  env: Readonly<Record<string, string>> = {},
+): TerminalCall {
+  const command = `stty cols ${columns} rows 50; ${shell}`;
   const child = spawn("script", ["-qefc", command, "/dev/null"], {
     cwd: place.workspace,
     env: { ...place.env(env), TERM: "xterm-256color", SHELL: "/bin/sh" },
@@ -51,6 +70,7 @@ export function startInTerminal(
   });
   return {
     type: (text) => void child.stdin.write(text),
+    close: () => void child.kill("SIGKILL"),
     get written() {
       return written;
     },
@@ -71,7 +91,7 @@ export function startInTerminal(
 export function shownLines(written: string): string[] {
   const grid = new Grid();
   // oxlint-disable-next-line no-control-regex
-  const token = /\u001b\[(\d*(?:;\d+)*)([A-Za-z])|\u001b|[^\u001b]/gu;
+  const token = /\u001b\[(\??\d*(?:;\d+)*)([A-Za-z])|\u001b|[^\u001b]/gu;
   for (const [text, numbers = "", verb] of written.matchAll(token)) {
     if (verb === undefined) grid.put(text);
     else grid.obey(verb, numbers);
@@ -85,8 +105,11 @@ class Grid {
   #column = 0;
 
   obey(verb: string, numbers: string): void {
-    if (verb === "m") return;
+    // Colours, and whether the cursor is shown.
+    if (verb === "m" || numbers === "?25") return;
     if (verb === "A") this.#row = Math.max(0, this.#row - Number(numbers));
+    else if (verb === "B") this.#row += Number(numbers);
+    else if (verb === "D") this.#column = Math.max(0, this.#column - Number(numbers));
     else if (verb === "J") {
       this.#line().splice(this.#column);
       this.lines.splice(this.#row + 1);

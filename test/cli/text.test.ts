@@ -9,6 +9,7 @@ import {
   formatCount,
   formatDuration,
   formatUsage,
+  parseDuration,
 } from "../../src/cli/text/units.ts";
 import { fitEnd, fitStart, padEnd, widthOf } from "../../src/cli/text/width.ts";
 import { WordWrap, wrapText } from "../../src/cli/text/wrap.ts";
@@ -223,5 +224,20 @@ describe("names", () => {
       "  - 2",
       "none: none",
     ]);
+  });
+});
+
+describe("durations as they are typed", () => {
+  test("are milliseconds, whatever their unit; a bare number is seconds", () => {
+    const typed = { "500ms": 500, "2s": 2000, "2": 2000, "0": 0, "1.5m": 90_000, "1 min": 60_000 };
+    for (const [text, ms] of Object.entries({ ...typed, "1h": 3_600_000, "7d": 604_800_000 })) {
+      expect([text, parseDuration(text)]).toEqual([text, ms]);
+    }
+  });
+
+  test("are refused where they are none", () => {
+    for (const text of ["", "soon", "-1s", "1w", "s", "1e3", "2 s s", "1,5s", "Infinity"]) {
+      expect([text, parseDuration(text)]).toEqual([text, undefined]);
+    }
   });
 });

@@ -114,8 +114,15 @@ describe("what cannot be understood ends with exit code 2, says what, and starts
     [
       "a task without its flag",
       ["run", "Fix it", "--model", "m"],
-      /unknown command 'Fix it'[^]*holdfast run --task 'Fix it'/,
+      /unknown command 'Fix it'[^]*holdfast --\S+ (text )?run --task 'Fix it' --model m/,
     ],
+    ["a message without a text", ["send", "ses_1"], /there is no task[^]*as TEXT, with --task-file FILE/],
+    ["a message of nothing", ["send", "ses_1", " \n"], /the text is empty/],
+    ["two messages", ["send", "ses_1", "a", "--task", "b"], /there are 2: TEXT and --task/],
+    ["a message for nobody", ["send"], /missing required argument 'session'/],
+    ["a key that is none", ["send", "ses_1", "a", "--key", " "], /the key is blank/],
+    ["a queue without a command", ["queue"], /there is no command/],
+    ["a queue list without a session", ["queue", "list"], /missing required argument 'session'/],
     ["a resolution that says nothing", ["run", "resolve", "s", "r", "o"], /nothing says what happened/],
     [
       "a resolution both ways",
@@ -132,6 +139,29 @@ describe("what cannot be understood ends with exit code 2, says what, and starts
       ["run", "resolve", "s", "r", "o", "--output", "x", "--by", " "],
       /--by names nobody/,
     ],
+    [
+      "a question where nobody can be asked",
+      ["run", ...good, "--approvals", "prompt"],
+      /--approvals prompt asks in a terminal, and standard input is none/,
+    ],
+    [
+      "approvals in no known way",
+      ["run", ...good, "--approvals", "maybe"],
+      /prompt, wait or deny, not "maybe"/,
+    ],
+    [
+      "a wait of no duration",
+      ["resume", "ses_1", "--approvals", "wait:soon"],
+      /--approvals wait takes a duration, not "soon"[^]*500ms/,
+    ],
+    [
+      "a grace of no duration",
+      ["run", ...good, "--cancel-grace", "-1s"],
+      /--cancel-grace takes a duration, not "-1s"/,
+    ],
+    ["a cancel by nobody", ["run", "cancel", "s", "--by", " "], /--by names nobody/],
+    ["an approval by nobody", ["run", "approve", "s", "r", "o", "--by", ""], /--by names nobody/],
+    ["an abandon without a run", ["run", "abandon", "s"], /missing required argument 'run'/],
     [
       "active and archived",
       ["session", "list", "--active", "--archived"],
@@ -199,7 +229,12 @@ describe("where things are", () => {
       ["run", "list", "ses_x"],
       ["run", "show", "ses_x"],
       ["run", "resolve", "ses_x", "run_x", "op_x", "--not-executed"],
+      ["run", "approve", "ses_x", "run_x", "op_x"],
+      ["run", "cancel", "ses_x"],
+      ["run", "abandon", "ses_x", "run_x"],
       ["session", "repair", "ses_x"],
+      ["send", "ses_x", "a"],
+      ["queue", "list", "ses_x"],
     ]) {
       const ended = await place.call([...args, "--json"]);
       expect(documentIn(ended.stdout).error).toMatchObject({ code: "not_found" });
@@ -237,9 +272,11 @@ describe("where things are", () => {
 
 describe("help", () => {
   const commands = ["", "run", "run list", "run show", "run resolve", "resume", "session", "session list"];
-  const more = ["session show", "session repair", "store", "store adopt", "demo"];
+  const more = ["session show", "session repair", "agent", "agent validate", "store", "store adopt", "demo"];
+  const talking = ["send", "queue", "queue list"];
+  const stopping = ["run cancel", "run abandon", "run approve"];
 
-  test.each([...commands, ...more])(
+  test.each([...commands, ...more, ...talking, ...stopping])(
     "of 'holdfast %s' fits 80 columns and has an example",
     async (command) => {
       const words = command.split(" ").filter((word) => word !== "");
@@ -254,7 +291,7 @@ describe("help", () => {
   );
 
   test("its examples are understood", async () => {
-    const all = [...commands, ...more].map(async (command) => {
+    const all = [...commands, ...more, ...talking, ...stopping].map(async (command) => {
       const { stdout } = await place.call([...command.split(" ").filter(Boolean), "--help"]);
       const examples = stdout.slice(stdout.indexOf("\nExamples:")).replaceAll("\\\n", " ");
       return [...examples.matchAll(/^ {2}holdfast (.*)$/gm)].map((line) => line[1] ?? "");

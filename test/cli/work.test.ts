@@ -1,17 +1,18 @@
-import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Call, OutputForm } from "../../src/cli/call.ts";
+import type { EndSignal } from "../../src/cli/index.ts";
 import { jsonlProgress } from "../../src/cli/progress/jsonl.ts";
 import type { Work } from "../../src/cli/work.ts";
 import { doWork } from "../../src/cli/work.ts";
 import type { EngineContext } from "../../src/engine/index.ts";
-import type { OutputStream } from "../../src/host/index.ts";
+import { runTask } from "../../src/engine/index.ts";
+import type { Clock, OutputStream } from "../../src/host/index.ts";
 import { nodeHost, StreamError } from "../../src/host/index.ts";
 import type { Commit } from "../../src/model/commit.ts";
 import { HoldfastError } from "../../src/model/errors.ts";
-import { linesOf, Place } from "./program.ts";
+import { engineOn } from "./asking.ts";
+import { runHint } from "./hints.ts";
+import { documentIn, linesOf, Place } from "./program.ts";
 
 const place = new Place();
 afterAll(() => place.remove());
@@ -54,13 +55,16 @@ class Kept implements OutputStream {
   }
 }
 
+type Told = Omit<Work, "control">;
+const control: Work["control"] = { approvals: { kind: "deny" } };
+
 /** Work that is only told of: what the command line makes of it. */
-async function tell(form: OutputForm, work: Work): Promise<{ code: number; stdout: string; stderr: string }> {
+async function tell(form: OutputForm, work: Told): Promise<{ code: number; stdout: string; stderr: string }> {
   const [stdout, stderr] = [new Kept(), new Kept()];
   const host = nodeHost();
   const outside = { host, stdout, stderr, mayColour: false, debug: false, onSignal: () => () => undefined };
   const call = { outside, kind: "run", form, program: "holdfast --state-dir here" } as unknown as Call;
-  const code = await doWork(call, {} as EngineContext, work);
+  const code = await doWork(call, {} as EngineContext, { ...work, control });
   return { code, stdout: stdout.text, stderr: stderr.text };
 }
 
@@ -102,7 +106,7 @@ describe("what went wrong after a session exists", () => {
 
   test("of a further task says how to give it again, until it is part of the conversation", async () => {
     const message = { kind: "message", id: "msg_x", role: "user", parts: [{ type: "text", text: "Next" }] };
-    const given = (...commits: Commit[]): Work => ({
+    const given = (...commits: Commit[]): Told => ({
       session,
       task: "Next",
       start: async ({ observer }) => {
@@ -120,7 +124,7 @@ describe("what went wrong after a session exists", () => {
 
 describe("JSON Lines", () => {
   test("end with the run's end, whatever fails after it", async () => {
-    const work = (...commits: Commit[]): Work => ({
+    const work = (...commits: Commit[]): Told => ({
       start: async ({ observer, begun }) => {
         begun(session);
         for (const commit of commits) await observer.commit(commit);
@@ -198,95 +202,143 @@ describe("JSON Lines", () => {
 
 describe("a reader that stopped reading", () => {
   test("does not make a run that is over an interrupted one, nor a failure another one", async () => {
-    const interrupt = async (how: Work["start"]): Promise<{ code: number; stderr: string }> => {
-      const [stdout, stderr] = [new Kept(), new Kept()];
-      const host = { ...nodeHost(), clock: { ...nodeHost().clock, sleep: async () => undefined } };
-      stdout.stall();
-      const code = await new Promise<number>((exit) => {
-        const onSignal = (interrupted: () => void) => {
-          // When all that can go on has gone on.
-          setTimeout(interrupted, 20);
-          return () => undefined;
-        };
-        const outside = { host, stdout, stderr, mayColour: false, debug: false, onSignal, exit };
-        const call = { outside, kind: "run", form: "jsonl", program: "holdfast" } as unknown as Call;
-        void doWork(call, {} as EngineContext, { start: how });
-      });
-      return { code, stderr: stderr.text };
-    };
-    const over = await interrupt(async ({ observer }) => {
+    const over = await unread(["SIGTERM"], async ({ observer }) => {
       await observer.commit(created);
       await observer.commit(ended);
       return { session, run, ending: "completed" };
     });
     expect(over).toEqual({ code: 0, stderr: "" });
-    const failed = await interrupt(async ({ observer }) => {
+    const failed = await unread(["SIGTERM"], async ({ observer }) => {
       await observer.commit(created);
       throw full();
     });
     expect(failed.code).toBe(7);
-    const going = await interrupt(async ({ observer }) => {
+  });
+
+  test("does not keep who leaves, nor his last words to people", async () => {
+    const going: Work["start"] = async ({ observer }) => {
       await observer.commit(created);
       return await new Promise(() => undefined);
+    };
+    expect(await unread(["SIGINT", "SIGINT"], going)).toEqual({
+      code: 11,
+      stderr: expect.stringContaining(`holdfast: interrupted; session ${session} is kept`),
     });
-    expect(going).toEqual({ code: 11, stderr: expect.stringContaining("interrupted; session") });
-  });
-
-  /** A run whose output nobody reads; it has more to say than a pipe holds, and many commands to run after that. */
-  function startUnread(): {
-    child: ReturnType<typeof spawn>;
-    told: Promise<{ code: number | null; stderr: string }>;
-  } {
-    const model = place.cassette(
-      { calls: [{ tool: "exec", args: { command: "head -c 2000000 /dev/zero | tr '\\0' x" } }] },
-      ...Array.from({ length: 100 }, () => ({
-        calls: [{ tool: "exec", args: { command: "echo ran >> ran.txt; sleep 0.1" } }],
-      })),
-      { text: "Done." },
-    );
-    const args = [place.program, "run", "--task", "x", "--model", model, "--allow-shell"];
-    const child = spawn(process.execPath, args, {
-      cwd: place.workspace,
-      env: place.env(),
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    let stderr = "";
-    child.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
-    const told = new Promise<{ code: number | null; stderr: string }>((done) =>
-      child.on("exit", (code) => done({ code, stderr })),
-    );
-    return { child, told };
-  }
-
-  const ran = join(place.workspace, "ran.txt");
-  const commandsRun = () => (existsSync(ran) ? readFileSync(ran, "utf8").trim().split("\n").length : 0);
-
-  async function untilRun(count: number): Promise<void> {
-    while (commandsRun() < count) await new Promise((done) => setTimeout(done, 20));
-  }
-
-  test("does not keep a process that is told to go, and no command begins after that", async () => {
-    const { child, told } = startUnread();
-    await untilRun(2);
-    child.kill("SIGTERM");
-    const before = commandsRun();
-    const { code, stderr } = await told;
-    expect(code).toBe(11);
-    expect(stderr).toMatch(
-      /^holdfast: interrupted; session ses_\w{26} is kept\n {2}Go on with: holdfast resume /,
-    );
-    // One whose start was under way when the signal came.
-    expect(commandsRun()).toBeLessThanOrEqual(before + 1);
-    child.stdout?.destroy();
-  });
-
-  test("is not waited for at all after a second signal", async () => {
-    const before = commandsRun();
-    const { child, told } = startUnread();
-    await untilRun(before + 2);
-    child.kill("SIGTERM");
-    child.kill("SIGINT");
-    expect(await told).toEqual({ code: 11, stderr: "" });
-    child.stdout?.destroy();
+    expect(await unread(["SIGTERM", "SIGTERM", "SIGINT", "SIGINT"], going)).toMatchObject({ code: 11 });
   });
 });
+
+describe("work that a signal stops", () => {
+  /** A run of the real engine, to which signals come as soon as its session exists. */
+  async function stoppedAtOnce(sent: readonly EndSignal[], form: OutputForm, streams: Partial<Streams> = {}) {
+    const signals = new Signals();
+    const context = engineOn(place);
+    const task = { workspace: place.workspace, agent: "builtin", policy: {}, task: "Go" };
+    const model = place.cassette({ text: "Done." });
+    let made = "";
+    const start: Work["start"] = ({ observer, control: stops, begun }) =>
+      runTask(context, { ...task, model, ...stops }, observer, (id) => {
+        made = id;
+        begun(id);
+        for (const signal of sent) signals.send(signal);
+      });
+    const told = await under(signals, start, { form, context, ...streams });
+    return { ...told, made };
+  }
+
+  test("before it began is suspended, and its task waits", async () => {
+    const message = "suspended before the run began; its task waits";
+    for (const form of ["jsonl", "json", "text"] as const) {
+      const { code, stdout, stderr, made } = await stoppedAtOnce(["SIGTERM"], form);
+      const hint = `Go on with: holdfast resume ${made}`;
+      const error = { code: "suspended", message, hint };
+      expect(code).toBe(11);
+      if (form === "json") expect(documentIn(stdout)).toMatchObject({ ok: false, error });
+      else expect(stderr).toBe(`holdfast: ${message}\n  ${hint}\n`);
+      if (form === "jsonl") expect(linesOf(stdout).at(-1)).toMatchObject({ type: "error", ...error });
+      const { data } = documentIn((await place.call(["run", "list", made, "--json"])).stdout);
+      expect(data.runs).toEqual([]);
+      const again = await runHint(place, hint);
+      expect([again.code, linesOf(again.stdout).at(-1)?.["status"]]).toEqual([0, "completed"]);
+    }
+  });
+
+  test("is canceled by a Ctrl-C that comes twice at once, and not left: npm passes on what its child has got", async () => {
+    const { code, stdout } = await stoppedAtOnce(["SIGINT", "SIGINT"], "jsonl");
+    expect([code, linesOf(stdout).at(-1)?.["status"]]).toEqual([4, "canceled"]);
+  });
+
+  test("ends with the code of its ending, also where the terminal is gone and takes nothing", async () => {
+    const gone: OutputStream = {
+      isTerminal: true,
+      columns: 80,
+      write: () => Promise.reject(new StreamError("EIO", undefined)),
+    };
+    for (const form of ["jsonl", "json", "text"] as const) {
+      const told = await stoppedAtOnce(["SIGINT"], form, { stdout: gone, stderr: gone });
+      expect(told.code).toBe(4);
+      const { data } = documentIn((await place.call(["run", "show", told.made, "--json"])).stdout);
+      expect(data.status).toBe("canceled");
+    }
+  });
+});
+
+/** Signals by hand. */
+class Signals {
+  #told: (signal: EndSignal) => void = () => undefined;
+
+  readonly listen = (told: (signal: EndSignal) => void): (() => void) => {
+    this.#told = told;
+    return () => undefined;
+  };
+
+  send(signal: EndSignal): void {
+    this.#told(signal);
+  }
+}
+
+interface Streams {
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+}
+
+/** A clock of which each look is a second later, and no wait takes any time. */
+function hastyClock(): Clock {
+  let nowMs = 0;
+  return { ...nodeHost().clock, sleep: async () => undefined, monotonicMs: () => (nowMs += 1000) };
+}
+
+/** Work under signals. */
+async function under(
+  signals: Signals,
+  start: Work["start"],
+  about: Partial<Streams> & {
+    readonly form: OutputForm;
+    readonly context?: EngineContext;
+    readonly clock?: Clock;
+  },
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const kept = { stdout: new Kept(), stderr: new Kept() };
+  const { form, context = {} as EngineContext, stdout = kept.stdout, stderr = kept.stderr } = about;
+  const { clock = nodeHost().clock } = about;
+  const code = await new Promise<number>((exit) => {
+    const host = { ...nodeHost(), clock };
+    const outside = { host, stdout, stderr, mayColour: false, debug: false, onSignal: signals.listen, exit };
+    const call = { outside, kind: "run", form, program: "holdfast" } as unknown as Call;
+    void doWork(call, context, { control, start }).then(exit);
+  });
+  return { code, stdout: kept.stdout.text, stderr: kept.stderr.text };
+}
+
+/** Signals to work whose output nobody takes, each when all that can go on has gone on. */
+async function unread(
+  list: readonly EndSignal[],
+  start: Work["start"],
+): Promise<{ code: number; stderr: string }> {
+  const signals = new Signals();
+  const stdout = new Kept();
+  stdout.stall();
+  list.forEach((signal, index) => setTimeout(() => signals.send(signal), 20 * (index + 1)));
+  const { code, stderr } = await under(signals, start, { form: "jsonl", stdout, clock: hastyClock() });
+  return { code, stderr };
+}

@@ -1,76 +1,25 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { resume, runTask, type LiveEvent, type WorkReport } from "../../src/engine/index.ts";
-import type { Host } from "../../src/host/index.ts";
-import type { Commit } from "../../src/model/commit.ts";
-import { environmentOf, secretKey, wires, type Wire } from "../agents/wire.ts";
-import { startModelServer, type ModelServer, type ModelTurn } from "../peers/model-server.ts";
-import { examine, expectKept, expectSettledOnce, factsOf, type Examined } from "./examine.ts";
-import { Home, type Programs } from "./home.ts";
+import { secretKey, wires, type Wire } from "../agents/wire.ts";
+import { startModelServer, type ModelServer } from "../peers/model-server.ts";
+import { factsOf } from "./examine.ts";
+import { ProviderScene } from "./provider-scene.ts";
 
-// Nothing here starts a command, so no program is needed.
-const programs: Programs = { worker: "", supervisor: "" };
-const homes: Home[] = [];
+const scenes: ProviderScene[] = [];
 let server: ModelServer;
 beforeAll(async () => {
   server = await startModelServer();
 });
 afterAll(async () => {
-  for (const home of homes) home.end();
+  for (const scene of scenes) scene.end();
   await server.close();
 });
 
-interface Scene {
-  home: Home;
-  /** Pauses that were asked for, in milliseconds; none of them is really made. */
-  pauses: number[];
-  live: LiveEvent[];
-  commits: Commit[];
-  run(wire: Wire, ...turns: ModelTurn[]): Promise<WorkReport>;
-  resume(...turns: ModelTurn[]): Promise<WorkReport>;
-  examine(): Promise<Examined>;
-  /** Requests that reached the server for this session. */
-  asked(): ModelServer["requests"];
-}
-
-function newScene(): Scene {
-  const home = new Home(programs);
-  homes.push(home);
-  home.environment = { ...home.environment, ...environmentOf(server.url) };
-  const [pauses, live, commits]: [number[], LiveEvent[], Commit[]] = [[], [], []];
-  const from = server.requests.length;
-  const observer = {
-    commit: (commit: Commit) => void commits.push(commit),
-    live: (event: LiveEvent) => void live.push(event),
-  };
-  const engine = () => {
-    const host: Host = home.host();
-    const sleep = async (ms: number): Promise<void> => void pauses.push(ms);
-    return home.engine({ ...host, clock: { ...host.clock, sleep } });
-  };
-  return {
-    home,
-    pauses,
-    live,
-    commits,
-    async run(wire, ...turns) {
-      server.push(...turns);
-      return await runTask(engine(), home.task({ model: wires[wire].model }), observer, () => undefined);
-    },
-    async resume(...turns) {
-      server.push(...turns);
-      return await resume(engine(), { selector: home.sessions()[0] ?? "", acceptRollback: false }, observer);
-    },
-    async examine() {
-      const examined = await examine(home.engine(), home.sessions()[0] ?? "");
-      expectKept(examined, commits);
-      expectSettledOnce(examined);
-      expect(factsOf(examined, "model.requested")).toHaveLength(server.requests.length - from);
-      return examined;
-    },
-    asked: () => server.requests.slice(from),
-  };
+function newScene(): ProviderScene {
+  const scene = new ProviderScene(server);
+  scenes.push(scene);
+  return scene;
 }
 
 const signature = "EqQBCkYIBRgCKkBz+/=äöü\u2028proof==";
@@ -109,7 +58,7 @@ describe.each(Object.keys(wires) as Wire[])("over %s", (wire) => {
     expect(ended).toMatchObject({ status: "completed", text: "All done.", turns: 2 });
     expect(ended?.usage).toMatchObject({ input: 250, output: 25 });
     expect(ended?.usage.lowerBound).toBeUndefined();
-    expect(scene.live.map((event) => event.text).join("")).toContain("All done.");
+    expect(scene.live.map((event) => ("text" in event ? event.text : "")).join("")).toContain("All done.");
     expect(JSON.stringify(examined.commits)).not.toContain(secretKey);
   });
 });

@@ -1,9 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { admit } from "../../src/engine/admit.ts";
-import { resume, runTask, type EngineContext, type WorkReport } from "../../src/engine/index.ts";
+import {
+  resume,
+  runTask,
+  send as sendMessage,
+  type EngineContext,
+  type WorkReport,
+} from "../../src/engine/index.ts";
 import type { Fact } from "../../src/model/facts.ts";
 import { isHoldfastError } from "../../src/model/errors.ts";
-import { applyToQueue, emptyQueueState } from "../../src/model/delivery.ts";
 import { EngineWorld } from "../crash/engine-world.ts";
 import { changesDisk } from "../crash/memory-disk.ts";
 import { examine, factsOf, type Examined } from "./examine.ts";
@@ -37,19 +41,11 @@ async function examineWorld(world: EngineWorld): Promise<Examined> {
   return await examine(world.engine(), session);
 }
 
-/** Admits a message as somebody who does not hold the session. */
-async function send(engine: EngineContext, text: string, idempotencyKey?: string): Promise<string> {
-  const [session = ""] = await engine.store.ids();
-  const queue = emptyQueueState();
-  return await engine.store.appendToQueue(
-    session,
-    (commit) => applyToQueue(queue, commit),
-    (transaction) => {
-      const target = { queue, blobs: engine.store.blobs(session), logSeq: 0 };
-      const key = idempotencyKey === undefined ? {} : { idempotencyKey };
-      return admit(engine, target, transaction, { text, source: "user", ...key });
-    },
-  );
+/** Sends a message to the one session. */
+async function send(engine: EngineContext, text: string, key?: string): Promise<string> {
+  const [selector = ""] = await engine.store.ids();
+  const report = await sendMessage(engine, { selector, text, ...(key !== undefined && { key }) });
+  return report.delivery;
 }
 
 /** Appends a line to the queue as it stands here. */

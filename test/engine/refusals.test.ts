@@ -73,7 +73,7 @@ describe("a resume that may not go on", () => {
     await expect(drifted).rejects.toMatchObject({
       code: "policy_drift",
       message: expect.stringMatching(
-        /allowShell: true is recorded, false was given; passEnv: \[\] is recorded, \["NPM_TOKEN"\] was given/,
+        /allowShell: true is recorded, false was given\n  passEnv: \[\] is recorded, \["NPM_TOKEN"\] was given/,
       ) as string,
     });
     expect(bytesOf(home)).toEqual(before);

@@ -320,9 +320,10 @@ test("of one who cancels and one who gives up in the same moment the graver word
 async function send(stage: Stage, text: string): Promise<void> {
   const engine = stage.world.engine();
   const queue = emptyQueueState();
-  const target = { queue, blobs: engine.store.blobs(stage.session), logSeq: 0 };
+  const { session } = stage;
+  const target = { session, queue, blobs: engine.store.blobs(session), logSeq: 0 };
   await engine.store.appendToQueue(
-    stage.session,
+    session,
     (commit) => applyToQueue(queue, commit),
     (transaction) => admit(engine, target, transaction, { text, source: "user" }),
   );

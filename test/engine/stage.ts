@@ -4,17 +4,18 @@ import {
   StopSwitch,
   type EngineContext,
   type ResumeRequest,
+  type LiveEvent,
   type WorkReport,
 } from "../../src/engine/index.ts";
+import { createSession } from "../../src/engine/create-session.ts";
 import type { Commit } from "../../src/model/commit.ts";
-import { effectiveCapabilities } from "../../src/model/default-definition.ts";
-import type { Fact, FactKind, Policy } from "../../src/model/facts.ts";
+import type { Fact, FactKind } from "../../src/model/facts.ts";
+import type { GivenPolicy } from "../../src/model/policy.ts";
 import type { OperationState } from "../../src/model/operation.ts";
 import { EngineWorld } from "../crash/engine-world.ts";
 import type { Fate, UnsyncedChange } from "../crash/memory-disk.ts";
 import { MemoryClock } from "../crash/memory-host.ts";
 import { examine, type Examined } from "./examine.ts";
-import { plantSession } from "./planted.ts";
 
 /** A session in memory whose work can be stopped, asked for things and watched at each of its steps. */
 
@@ -25,8 +26,7 @@ export interface StageOptions {
   /** What the model answers. */
   readonly turns: readonly unknown[];
   readonly files?: Readonly<Record<string, string>>;
-  /** What differs from the policy of a caller without flags. */
-  readonly policy?: Partial<Policy>;
+  readonly policy?: GivenPolicy;
 }
 
 /** The machine with its one session. What sleeps longer than a second wakes when somebody lets the time pass. */
@@ -47,12 +47,8 @@ export class Stage {
     world.disk.plant("/project/a.txt", "a\n");
     for (const [name, text] of Object.entries(files)) world.disk.plant(`/project/${name}`, text);
     const { workspace, model } = EngineWorld;
-    const request = { workspace, model, agent: "builtin", policy: {}, task: "Do it." };
-    const session = await plantSession(world.engine(), request, (created) => {
-      const whole = { ...created.policy, ...policy };
-      const capabilities = effectiveCapabilities(created.definition, whole).effective;
-      return { ...created, policy: whole, capabilities };
-    });
+    const request = { workspace, model, agent: "builtin", policy, task: "Do it." };
+    const session = await createSession(world.engine(), request);
     world.disk.settle();
     return new Stage(world, session);
   }
@@ -114,7 +110,9 @@ export class Work {
       }
       for (const waiter of this.#waiters) if (this.count(waiter.kind) >= waiter.nth) waiter.done();
     };
-    const live = (event: { text: string }): void => void (this.heard += event.text);
+    const live = (event: LiveEvent): void => {
+      if ("text" in event) this.heard += event.text;
+    };
     const { stops } = this;
     const request = { selector: stage.session, acceptRollback: false, stops, signal: this.leaving.signal };
     this.report = resume(engine, { ...request, ...options }, { commit, live });

@@ -1,5 +1,6 @@
 import type { FactKind, FactOf, Part } from "../../src/model/facts.ts";
-import { defaultDefinition, defaultPolicy } from "../../src/model/default-definition.ts";
+import { defaultDefinition } from "../../src/model/default-definition.ts";
+import { completePolicy } from "../../src/model/policy.ts";
 
 /** One fact of every kind, with every member that its schema names. */
 
@@ -21,7 +22,7 @@ const workspace = {
 };
 
 const policy = {
-  ...defaultPolicy({ allowShell: true, passEnv: ["NPM_TOKEN"] }),
+  ...completePolicy({ allowShell: true, passEnv: ["NPM_TOKEN"] }),
   allowedCapabilities: ["exec", "read"],
   deniedCapabilities: ["delete"],
   maxTurns: 20,
@@ -188,6 +189,7 @@ export const examples: { readonly [K in FactKind]: Required<FactOf<K>> } = {
     retryAfterMs: 50,
     retryable: true,
     began: false,
+    usage: { input: 3 },
     durationMs: 12.5,
   },
   compacted: { kind: "compacted", through: "msg_1", summary: "So far so good.", summaryBlob: blob },
@@ -206,7 +208,8 @@ export const examples: { readonly [K in FactKind]: Required<FactOf<K>> } = {
     kind: "run.ended",
     run,
     status: "failed",
-    reason: "budget_turns",
+    reason: "output_invalid",
+    message: "the answer is not JSON",
     by: "me",
     text: "Done.",
     usage: { input: 1 },

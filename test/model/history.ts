@@ -1,24 +1,23 @@
 import type { Commit } from "../../src/model/commit.ts";
-import { defaultDefinition, defaultPolicy } from "../../src/model/default-definition.ts";
+import { defaultDefinition } from "../../src/model/default-definition.ts";
+import { completePolicy } from "../../src/model/policy.ts";
 import type { Fact, Message, Part, Row, SessionCreated } from "../../src/model/facts.ts";
 import type { SessionState } from "../../src/model/fold.ts";
 import { beginSession, openOperations, openRun } from "../../src/model/fold.ts";
 import { takeIn } from "./fold-log.ts";
 import type { OperationState } from "../../src/model/operation.ts";
+import { randomAnswer, randomTask } from "./history-answers.ts";
 import { awaitsDecision } from "../../src/model/operation.ts";
 import type { Stop } from "../../src/model/stop.ts";
 import { evolveRow } from "../../src/model/row.ts";
 import type { Step } from "../../src/model/next-step.ts";
 import type { Holder } from "../../src/model/next-step.ts";
 import { next } from "../../src/model/next-step.ts";
-import type { EffectClass, Outcome } from "../../src/model/values.ts";
+import type { Outcome } from "../../src/model/values.ts";
 
 /** Random legal histories: a worker without an outside, whose every decision is taken from a tape. */
 
 const session = "ses_00000000000000000000000000";
-const classes: readonly EffectClass[] = ["pure", "pure", "checked", "supervised", "opaque"];
-const providerIds = ["call_1", "call_1", "call_2", "", "has space", "x".repeat(80)];
-const toolNames = ["read", "exec", "functions.exec", "", "名前"];
 const limits = { maxTurns: 6 };
 /** Capabilities about which a person is asked. */
 export const asking: ReadonlySet<string> = new Set(["exec", "名前"]);
@@ -40,6 +39,8 @@ export class History {
   readonly steps: Step[] = [];
   /** Why the work should stop when it asked for each of them. */
   readonly stops: (Stop | undefined)[] = [];
+  /** How many lines the log had at each call of the model. */
+  readonly callsAt: number[] = [];
   /** Why the process that holds the session shall stop. */
   #stop: Stop | undefined;
   #ids = 0;
@@ -159,15 +160,13 @@ export class History {
     if (chance === 11) this.takeLease();
     else if (chance === 10) this.#rewind();
     else if (run === undefined) this.#newRun();
-    else if (run.at === "input_required" && chance < 8) this.#resolve();
-    else if (run.at === "suspended") this.takeLease();
+    else if (run.at === "input_required" && chance < 8 && this.#unknown() !== undefined) this.#resolve();
     else this.#step(run.run);
   }
 
   #newRun(): void {
     const run = this.#id("run");
-    const texts = ["Do it.", " \n ", "Say\u2028it."];
-    const parts: Part[] = [{ type: "text", text: texts[this.#choose(texts.length)] ?? "" }];
+    const parts = randomTask((below) => this.#choose(below));
     const message: Message = { kind: "message", id: this.#id("msg"), role: "user", parts, run };
     this.commit([message, { kind: "run.created", run, message: message.id }]);
   }
@@ -179,9 +178,13 @@ export class History {
     this.commit([{ kind: "rewound", session, seq: this.#choose(this.commits.length) }]);
   }
 
+  #unknown(): OperationState | undefined {
+    return openOperations(this.state).find((one) => one.at === "unknown");
+  }
+
   /** A person says what happened to the first operation of which nobody knows. */
   #resolve(): void {
-    const unknown = openOperations(this.state).find((one) => one.at === "unknown");
+    const unknown = this.#unknown();
     if (unknown === undefined) return this.takeLease();
     const outcomes: Outcome[] = ["ok", "error", "not_executed"];
     const outcome = outcomes[this.#choose(3)] ?? "ok";
@@ -270,6 +273,7 @@ export class History {
   }
 
   #call(run: string, turn: number): void {
+    this.callsAt.push(this.commits.length);
     const system = { sha256: "0".repeat(64), bytes: 1 };
     this.commit([
       { kind: "model.requested", run, turn, role: "execution", provider: "p", model: "m", system, tools: {} },
@@ -301,21 +305,10 @@ export class History {
   }
 
   #answer(run: string, turn: number): void {
-    const calls = this.#choose(5);
-    const parts: Part[] = [];
-    const facts: Fact[] = [];
-    const texts = ["Said.", "", "  "];
-    if (this.#choose(2) === 1) parts.push({ type: "text", text: texts[this.#choose(3)] ?? "" });
-    if (this.#choose(3) === 1) parts.push({ type: "reasoning", text: "", signature: "s" });
-    for (let call = 0; call < calls; call++) {
-      const operation = this.#id("op");
-      const effect = classes[this.#choose(classes.length)] ?? "pure";
-      const tool = toolNames[this.#choose(toolNames.length)] ?? "";
-      const theirs = providerIds[this.#choose(providerIds.length)] ?? "";
-      parts.push({ type: "tool_call", operation, tool, args: {} });
-      facts.push({ kind: "op.asked", operation, run, turn, tool, effect, call: theirs });
-    }
-    if (calls === 0) {
+    const choose = (below: number) => this.#choose(below);
+    const { parts, asked } = randomAnswer(choose, (prefix) => this.#id(prefix), { run, turn });
+    const facts: Fact[] = [...asked];
+    if (asked.length === 0) {
       const ended = { kind: "run.ended", run, status: "completed", text: "" } as const;
       facts.push({ ...ended, usage: {}, turns: turn, elapsedMs: 5 });
     }
@@ -392,11 +385,21 @@ export class History {
 
 /** The state after the first `lines` lines. */
 export function foldPrefix(commits: readonly Commit[], lines: number): SessionState {
-  const [line0, ...rest] = commits.slice(0, lines);
-  if (line0 === undefined) throw new Error("a history begins with line 0");
+  let folded: SessionState | undefined;
+  for (const state of foldEach(commits.slice(0, lines))) folded = state;
+  if (folded === undefined) throw new Error("a history begins with line 0");
+  return folded;
+}
+
+/** The state after each line; the same one, that grows. */
+export function* foldEach([line0, ...rest]: readonly Commit[]): Generator<SessionState> {
+  if (line0 === undefined) return;
   const state = beginSession(session, line0);
-  for (const commit of rest) takeIn(state, commit);
-  return state;
+  yield state;
+  for (const commit of rest) {
+    takeIn(state, commit);
+    yield state;
+  }
 }
 
 function firstFact(): SessionCreated {
@@ -408,7 +411,7 @@ function firstFact(): SessionCreated {
     definition: defaultDefinition,
     definitionHash: "",
     capabilities: [],
-    policy: defaultPolicy(),
+    policy: completePolicy(),
     policyHash: "",
   };
 }

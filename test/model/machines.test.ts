@@ -59,6 +59,8 @@ const deliveryFacts: Record<string, DeliveryFact> = {
   "delivery.blocked": { kind: "delivery.blocked", delivery, reason: "r" },
   "delivery.unblocked": { kind: "delivery.unblocked", delivery, by: "me" },
   "delivery.removed": { kind: "delivery.removed", delivery },
+  "delivery.armed": { kind: "delivery.armed", delivery, authorisation: "me" },
+  "delivery.disarmed": { kind: "delivery.disarmed", delivery, reason: "r" },
 };
 
 function deliveryAfter(...kinds: string[]): DeliveryState {
@@ -143,17 +145,19 @@ describe("a machine allows what may follow, and nothing else", () => {
   test("a delivery", () => {
     expect(matrix(deliveryStates, deliveryFacts, (state, fact) => evolveDelivery(state, fact).at))
       .toMatchInlineSnapshot(`
-      "
-                            admitted        claimed         acknowledged    blocked         removed
-      delivery.edited       admitted        —               —               blocked         —
-      delivery.claimed      claimed         —               —               —               —
-      delivery.released     —               admitted        —               —               —
-      delivery.acknowledged —               acknowledged    —               —               —
-      delivery.blocked      blocked         blocked         blocked         —               —
-      delivery.unblocked    —               —               —               admitted        —
-      delivery.removed      removed         —               —               removed         —
-      "
-    `);
+        "
+                              admitted        claimed         acknowledged    blocked         removed
+        delivery.edited       admitted        —               —               blocked         —
+        delivery.claimed      claimed         —               —               —               —
+        delivery.released     —               admitted        —               —               —
+        delivery.acknowledged —               acknowledged    —               —               —
+        delivery.blocked      blocked         blocked         blocked         —               —
+        delivery.unblocked    —               —               —               admitted        —
+        delivery.removed      removed         —               —               removed         —
+        delivery.armed        admitted        claimed         acknowledged    blocked         removed
+        delivery.disarmed     admitted        claimed         acknowledged    blocked         removed
+        "
+      `);
   });
 
   test("an operation stands only for one that provably did not happen", () => {

@@ -13,8 +13,7 @@ export function faultOfPrompt(prompt: readonly PromptMessage[]): string | undefi
     }
     if (role === "tool") {
       const answered = parts.flatMap((part) => (part.type === "tool_result" ? [part.call] : []));
-      if (answered.toSorted().join() !== open.toSorted().join())
-        return "results do not answer the calls before";
+      if (answered.join() !== open.join()) return "results do not answer the calls before, in their order";
       open = [];
     } else open = parts.flatMap((part) => (part.type === "tool_call" ? [part.call] : []));
   }
@@ -40,7 +39,9 @@ function faultOfPart(
       if (role !== "tool" || !open.includes(part.call)) return "a result without its call";
       return part.output.trim() === "" ? "an empty result" : undefined;
     case "reasoning":
-      return part.text === "" && part.signature === undefined ? "reasoning that is nothing" : undefined;
+      return part.text === "" && part.signature === undefined && part.providerMetadata === undefined
+        ? "reasoning that is nothing"
+        : undefined;
     case "image":
       return undefined;
   }

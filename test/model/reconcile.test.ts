@@ -17,6 +17,7 @@ const admitted: DeliveryState = {
   claimedSeq: undefined,
   acknowledged: undefined,
   reason: undefined,
+  authorisation: undefined,
 };
 const claimed = { ...admitted, at: "claimed", claimedSeq: 4 } as const;
 const acknowledged = { ...claimed, at: "acknowledged", acknowledged: { seq: 5, sum } } as const;

@@ -5,7 +5,7 @@ import { anthropicEvents } from "./model-server/anthropic.ts";
 import { chatEvents } from "./model-server/chat.ts";
 import { googleEvents } from "./model-server/google.ts";
 import { responsesEvents } from "./model-server/responses.ts";
-import type { ModelTurn, WireEvent } from "./model-server/script.ts";
+import type { Afterwards, ModelTurn, WireEvent } from "./model-server/script.ts";
 
 export type { ModelTurn } from "./model-server/script.ts";
 
@@ -81,19 +81,37 @@ async function answer(
   const turn = turns.shift();
   if (wire === undefined || turn === undefined) {
     const message = wire === undefined ? `no such path: ${request.path}` : "the script has no turn left";
-    response
-      .writeHead(404, { "content-type": "application/json" })
-      .end(JSON.stringify({ error: { message } }));
+    writeWhole(response, { status: 404, body: { error: { message } } });
+    response.end();
     return;
   }
   if (turn.delayMs !== undefined) await delay(turn.delayMs);
-  if (turn.error !== undefined) {
-    const { status, body = { error: { message: `status ${status}` } }, headers = {} } = turn.error;
-    response.writeHead(status, { "content-type": "application/json", ...headers });
-    response.end(typeof body === "string" ? body : JSON.stringify(body));
-    return;
+  if (turn.error !== undefined) writeWhole(response, turn.error);
+  else if (turn.noHead !== true) await stream(response, turn, wire[1](turn));
+  const isCut = turn.cut !== undefined || turn.noHead === true;
+  await goOn(response, turn.afterwards ?? (isCut ? "drop" : "end"));
+}
+
+function writeWhole(response: ServerResponse, error: NonNullable<ModelTurn["error"]>): void {
+  const { status, body = { error: { message: `status ${status}` } }, headers = {} } = error;
+  response.writeHead(status, { "content-type": "application/json", ...headers });
+  response.write(typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body));
+}
+
+/** What follows after what the script sends. */
+async function goOn(response: ServerResponse, then: Afterwards): Promise<void> {
+  if (response.destroyed) return;
+  if (then === "end") response.end();
+  if (then === "drop") {
+    // What was written must arrive, or the client sees a server that never answered.
+    await delay(20);
+    cut.add(response);
+    response.destroy();
   }
-  await stream(response, turn, wire[1](turn));
+  while (then === "ping" && !response.destroyed) {
+    response.write(": still here\n\n");
+    await delay(5);
+  }
 }
 
 async function record(incoming: IncomingMessage): Promise<ModelRequest> {
@@ -109,25 +127,23 @@ async function record(incoming: IncomingMessage): Promise<ModelRequest> {
 const cut = new WeakSet<ServerResponse>();
 
 async function stream(response: ServerResponse, turn: ModelTurn, events: WireEvent[]): Promise<void> {
-  const sent = [...events];
-  if (turn.garbage === true) sent.splice(Math.ceil(sent.length / 2), 0, { data: '{"type": broken' });
-  if (turn.insert !== undefined) sent.splice(turn.insert.at, 0, { data: turn.insert.data });
+  const sent = turn.events?.map((data) => ({ data })) ?? [...events];
+  const { cut: cutAfter = Number.POSITIVE_INFINITY, cutBytes, insert } = turn;
+  if (insert !== undefined) sent.splice(insert.at, 0, { data: insert.data });
   response.writeHead(200, { "content-type": "text/event-stream" });
   response.flushHeaders();
-  const { cut: cutAfter = Number.POSITIVE_INFINITY } = turn;
   for (const [index, event] of sent.entries()) {
-    if (index >= cutAfter) break;
-    const name = event.name === undefined ? "" : `event: ${event.name}\n`;
-    response.write(`${name}data: ${event.data}\n\n`);
+    if (index >= cutAfter) {
+      if (cutBytes !== undefined) response.write(bytesOf(event).subarray(0, cutBytes));
+      return;
+    }
+    response.write(bytesOf(event));
     if (turn.eventDelayMs !== undefined) await delay(turn.eventDelayMs);
     if (response.destroyed) return;
   }
-  if (cutAfter >= sent.length || turn.cutInGoodOrder === true) {
-    response.end();
-    return;
-  }
-  // What was written must arrive, or the client sees a server that never answered.
-  await delay(20);
-  cut.add(response);
-  response.destroy();
+}
+
+function bytesOf({ name, data }: WireEvent): Buffer {
+  const head = `${name === undefined ? "" : `event: ${name}\n`}data: `;
+  return Buffer.concat([Buffer.from(head), Buffer.from(data), Buffer.from("\n\n")]);
 }

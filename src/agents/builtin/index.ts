@@ -6,12 +6,14 @@ import type { Redactor } from "../../model/redact.ts";
 import { makeRedactor } from "../../model/redact.ts";
 import type { SupervisorProgram } from "./exec/index.ts";
 import { execTool } from "./exec/index.ts";
+import type { CallLimits } from "./models/call-limits.ts";
 import type { Environment } from "./models/choice.ts";
 import { keyNames } from "./models/choice.ts";
 import type { OpenModelOptions } from "./models/model.ts";
 import { openModel } from "./models/model.ts";
 import { fileTools } from "./tools/file-tools.ts";
 
+export type { CallLimits } from "./models/call-limits.ts";
 export { chooseModel } from "./models/choose.ts";
 
 /** Masks every key that the environment holds. */
@@ -34,9 +36,13 @@ export interface BuiltinAgentOptions {
   readonly cassette?: Uint8Array;
   /** Tools of other capabilities are not offered to the model. */
   readonly capabilities: readonly string[];
+  /** Tools of these are kept to prove what was started with them. */
+  readonly pastCapabilities: readonly string[];
   readonly environment: Environment;
   readonly passEnv: readonly string[];
   readonly supervisorProgram: SupervisorProgram;
+  /** How long a model may be silent, where it is not the usual. */
+  readonly callLimits?: CallLimits | undefined;
 }
 
 /**
@@ -49,17 +55,25 @@ export function openBuiltinAgent(options: BuiltinAgentOptions): Agent {
   const redactor = makeRedactor(secrets);
   const redact = (text: string) => redactor.text(text);
   const model = options.asks
-    ? openRecordedModel({ choice, environment, host, redact, ...(cassette !== undefined && { cassette }) })
+    ? openRecordedModel({
+        choice,
+        environment,
+        host,
+        redact,
+        ...(cassette !== undefined && { cassette }),
+        ...(options.callLimits !== undefined && { limits: options.callLimits }),
+      })
     : silentModel(choice);
   const all: Tool[] = [
     ...fileTools(host),
     execTool({ host, supervisorProgram, environment, passEnv, secrets }),
   ];
-  const tools = all.filter((tool) => capabilities.includes(tool.capability));
+  const toolsOf = (allowed: readonly string[]) => all.filter((tool) => allowed.includes(tool.capability));
   return {
     name: "builtin",
     model,
-    tools,
+    tools: toolsOf(capabilities),
+    pastTools: toolsOf(options.pastCapabilities),
     redact,
     maskStream: () => redactor.stream(),
     close: async () => undefined,

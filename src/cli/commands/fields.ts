@@ -21,6 +21,11 @@ export function writeFields(screen: Screen, fields: readonly (readonly [string, 
   }
 }
 
+/** A command as a field; it stays in one line, to be copied. */
+export function writeCommand(screen: Screen, name: string, command: string): void {
+  screen.line(["dim", `  ${name.padEnd(nameColumns)}`], command);
+}
+
 /** How a long text is shown. */
 export interface Indenting {
   readonly indent?: string;

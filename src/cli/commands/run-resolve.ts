@@ -5,6 +5,7 @@ import type { Call } from "../call.ts";
 import { engineOf, screenOf } from "../call.ts";
 import { unknownLines } from "../text/unknown.ts";
 import { answer } from "./answer.ts";
+import { saidBy } from "./said-by.ts";
 
 /** The flags of `run resolve`. */
 export interface ResolveFlags {
@@ -21,7 +22,7 @@ export async function runResolve(
   place: { readonly session: string; readonly run: string; readonly operation: string },
   flags: ResolveFlags,
 ): Promise<number> {
-  const resolution: Resolution = { ...place, ...saidBy(flags) };
+  const resolution: Resolution = { ...place, ...resolutionOf(flags) };
   const view = await resolveOperation(engineOf(call), resolution);
   return await answer(call, view, () => {
     const screen = screenOf(call);
@@ -35,18 +36,18 @@ export async function runResolve(
   });
 }
 
-function saidBy(flags: ResolveFlags): Omit<Resolution, "session" | "run" | "operation"> {
+function resolutionOf(flags: ResolveFlags): Omit<Resolution, "session" | "run" | "operation"> {
   refuseContradiction(flags);
-  const { output, notExecuted = false, isError = false, evidence, by } = flags;
+  const { output, notExecuted = false, isError = false, evidence } = flags;
   return {
     outcome: notExecuted ? "not_executed" : isError ? "error" : "ok",
     ...(output !== undefined && { output }),
     ...(evidence !== undefined && { evidence }),
-    ...(by !== undefined && { by }),
+    ...saidBy(flags),
   };
 }
 
-function refuseContradiction({ output, notExecuted, isError, by }: ResolveFlags): void {
+function refuseContradiction({ output, notExecuted, isError }: ResolveFlags): void {
   const refuse = (message: string, hint: string) => new HoldfastError("usage", message, { hint });
   if (notExecuted === true && isError === true) {
     throw refuse("--not-executed and --is-error contradict each other", "What did not happen has no error.");
@@ -63,6 +64,4 @@ function refuseContradiction({ output, notExecuted, isError, by }: ResolveFlags)
       "Say it with --output TEXT, or that it did not happen with --not-executed.",
     );
   }
-  if (by?.trim() === "")
-    throw refuse("--by names nobody", "Leave it out for the user of the operating system.");
 }

@@ -8,6 +8,7 @@ import type { Call } from "../call.ts";
 import { engineOf, screenOf } from "../call.ts";
 import { statusSpan } from "../progress/summary.ts";
 import type { Screen } from "../screen.ts";
+import { approvalLines } from "../text/approval.ts";
 import { oneLine } from "../text/clean.ts";
 import { formatDuration, formatTime, formatUsage } from "../text/units.ts";
 import { unknownLines } from "../text/unknown.ts";
@@ -43,10 +44,12 @@ export async function runShow(call: Call, selection: RunSelection): Promise<numb
         writeOperationTable(screen, view.operations);
       }
     }
-    for (const line of unknownLines(view, { program: call.program, columns })) screen.line(...line);
+    const where = { program: call.program, columns };
+    for (const line of [...approvalLines(view, where), ...unknownLines(view, where)]) screen.line(...line);
     for (const operation of view.operations) writeOperation(screen, operation, { full });
     if (selection.operation === undefined && isNewest(read, view) && !hasUnknown(view)) {
-      const place = { active: read.active, damaged: read.damage !== undefined, columns };
+      const damaged = read.damage === undefined ? undefined : ("log" as const);
+      const place = { active: read.active, damaged, columns };
       for (const line of wayOnLines(view, { program: call.program, ...place })) screen.line(...line);
     }
     return screen;

@@ -145,7 +145,7 @@ function writeCounts(
   const shown = list.sessions.length;
   if (all === 0) {
     screen.line(`There are no sessions in ${call.stateDirectory}.`);
-    screen.line(["dim", `Start one with: ${call.program} run --task TEXT --model PROVIDER/MODEL`]);
+    screen.line(["dim", `Start one with --task TEXT and --model PROVIDER/MODEL: ${call.program} run --help`]);
   } else if (shown < list.total || filtered || shown === 0) {
     screen.line(["dim", `shown ${shown} of ${shown < list.total ? list.total : all}`]);
   }

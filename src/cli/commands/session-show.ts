@@ -1,16 +1,20 @@
-import type { MessageView, SessionView } from "../../engine/index.ts";
-import { findRun, readSession, viewSession } from "../../engine/index.ts";
+import type { MessageView, ReadSession, SessionView } from "../../engine/index.ts";
+import { findRun, readOutlook, readSession, viewSession } from "../../engine/index.ts";
+import { defaultDefinition } from "../../model/default-definition.ts";
 import { HoldfastError } from "../../model/errors.ts";
-import type { Part, Policy } from "../../model/facts.ts";
+import type { Part } from "../../model/facts.ts";
+import type { QueueOutlook } from "../../model/queue-hold.ts";
 import type { BlobRef } from "../../model/values.ts";
 import type { Call } from "../call.ts";
 import { engineOf, screenOf } from "../call.ts";
 import { markOf, summariseArgs } from "../progress/tool-line.ts";
 import type { Screen, Span, Tone } from "../screen.ts";
 import { oneLine } from "../text/clean.ts";
+import { policyWords } from "../text/policy.ts";
+import { queueWords, withCommands } from "../text/queue.ts";
 import { wayOnLines } from "../text/way-on.ts";
 import { fitEnd } from "../text/width.ts";
-import { formatAge, formatBytes, formatCount, formatDuration, formatTime } from "../text/units.ts";
+import { formatAge, formatBytes, formatCount, formatTime } from "../text/units.ts";
 import { answer } from "./answer.ts";
 import type { Payloads } from "./payloads.ts";
 import { readPayloads } from "./payloads.ts";
@@ -28,7 +32,8 @@ export async function sessionShow(call: Call, selector: string, flags: SessionSh
   const count = flags.messages === undefined ? messagesDefault : parseCount(flags.messages);
   const context = engineOf(call);
   const read = await readSession(context, selector);
-  const view = viewSession(read);
+  const queue = withCommands(await readOutlook(context, read), call.program);
+  const view = viewSession(read, queue);
   return await answer(call, view, async () => {
     const screen = screenOf(call);
     const now = call.outside.host.clock.now();
@@ -43,14 +48,34 @@ export async function sessionShow(call: Call, selector: string, flags: SessionSh
     const blobs = shown.flatMap(({ parts }) => parts.map((part) => blobOf(part as Part)));
     const payloads = await readPayloads(context, view.id, blobs);
     writeMessages(screen, shown, { payloads, count: view.messages.length });
-    if (view.runs.length > 0) {
-      const { active, damaged } = view;
-      const { columns } = screen;
-      const place = { program: call.program, active, damaged: damaged !== undefined, missing, columns };
-      for (const line of wayOnLines(findRun(read, undefined), place)) screen.line(...line);
-    }
+    writeWayOn(screen, { read, queue, program: call.program, missing });
     return screen;
   });
+}
+
+function writeWayOn(
+  screen: Screen,
+  about: {
+    readonly read: ReadSession;
+    readonly queue: QueueOutlook;
+    readonly program: string;
+    readonly missing: string | undefined;
+  },
+): void {
+  const { read, queue, program, missing } = about;
+  const { state, active, damage } = read;
+  const { columns } = screen;
+  const waiting = queue.waiting > 0;
+  const ofQueue = queue.damaged === undefined ? undefined : "queue";
+  const damaged = damage === undefined ? ofQueue : "log";
+  if (state.runs.size > 0) {
+    const place = { program, active, damaged, missing, columns, waiting } as const;
+    for (const line of wayOnLines(findRun(read, undefined), place)) screen.line(...line);
+  } else if (waiting && !active && damaged === undefined && missing === undefined) {
+    // Whoever made it died before its task became a run.
+    screen.line();
+    screen.line(["dim", "next  "], `${program} resume ${state.id}`);
+  }
 }
 
 const runsMax = 10;
@@ -78,7 +103,7 @@ function writeHeader(
   screen.line(["bold", fitEnd(oneLine(title), screen.columns) || "(no title)"]);
   const branch = binding.branch === undefined ? "" : ` (branch ${binding.branch})`;
   const states = [
-    view.active ? "active" : "not active",
+    view.active ? activeWords(view.holder, now) : "not active",
     ...(view.archived ? ["archived"] : []),
     ...(view.pinned ? ["pinned"] : []),
   ];
@@ -91,24 +116,22 @@ function writeHeader(
     ["state", states.join(", ")],
     ["policy", policyWords(view.policy)],
   ];
+  const waits = view.queue && queueWords(view.queue);
+  if (waits !== undefined) fields.push(["queue", oneLine(waits)]);
   if (missing !== undefined) fields.splice(3, 0, ["", ["bad", "the workspace is not there"]]);
+  // The one that nobody gave says nothing.
+  if (view.definition.name !== defaultDefinition.metadata.name) {
+    fields.splice(2, 0, ["spec", oneLine(view.definition.name)]);
+  }
   if (parent !== undefined) fields.push(["parent", parent]);
   if (damaged !== undefined) fields.push(["damaged", ["bad", oneLine(damaged)]]);
   writeFields(screen, fields);
 }
 
-/** What the agent may do, as it is recorded. */
-function policyWords(policy: Policy): string {
-  const { allowShell, passEnv, deniedCapabilities, maxTurns, maxTokens, maxWallClockMs } = policy;
-  const words = [
-    allowShell ? "may run commands" : "may not run commands (--allow-shell was not given)",
-    ...(passEnv.length === 0 ? [] : [`passes ${passEnv.join(", ")} to them`]),
-    ...(deniedCapabilities.length === 0 ? [] : [`denied: ${deniedCapabilities.join(", ")}`]),
-    ...(maxTurns === undefined ? [] : [`at most ${formatCount(maxTurns, "turn")}`]),
-    ...(maxTokens === undefined ? [] : [`at most ${formatCount(maxTokens, "token")}`]),
-    ...(maxWallClockMs === undefined ? [] : [`at most ${formatDuration(maxWallClockMs)}`]),
-  ];
-  return oneLine(words.join("; "));
+function activeWords(holder: SessionView["holder"], now: number): string {
+  if (holder === undefined) return "active";
+  const { pid, host, since } = holder;
+  return `active: process ${pid} on ${oneLine(host)} since ${formatTime(since)}, ${formatAge(since, now)}`;
 }
 
 /** What of a part stands beside the log and is text. */
@@ -131,7 +154,9 @@ function writeMessages(
     ]);
   }
   for (const message of shown) {
-    screen.line([toneOf(message.role), message.role], ["dim", `  ${formatTime(message.at)}  ${message.id}`]);
+    const cut: Span[] = message.interrupted === true ? [["warn", "  cut short"]] : [];
+    const at = `  ${formatTime(message.at)}  ${message.id}`;
+    screen.line([toneOf(message.role), message.role], ["dim", at], ...cut);
     for (const part of message.parts) writePart(screen, part as Part, payloads);
   }
 }

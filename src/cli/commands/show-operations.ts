@@ -1,10 +1,11 @@
-import type { Json } from "../../model/values.ts";
 import type { OperationView } from "../../model/views.ts";
 import type { CallState } from "../progress/tool-line.ts";
 import { markOf, summariseArgs } from "../progress/tool-line.ts";
 import type { Screen, Span } from "../screen.ts";
 import type { Cell } from "../table.ts";
 import { writeTable } from "../table.ts";
+import { waitsForApproval } from "../text/approval.ts";
+import { argumentsText } from "../text/arguments.ts";
 import { cleanText, oneLine } from "../text/clean.ts";
 import { evidenceSentences } from "../text/evidence.ts";
 import { endWords, proofWords } from "../text/proof.ts";
@@ -37,7 +38,7 @@ function rowOf(operation: OperationView): Cell[] {
     typeof mark === "string" ? { text: mark } : { tone: mark[0], text: mark[1] },
     { text: id },
     { text: oneLine(tool) },
-    { text: (outcome ?? state).replace("_", " ") },
+    { text: waitsForApproval(operation) ? "waits" : (outcome ?? state).replace("_", " ") },
     { text: took === undefined ? "" : formatDuration(took) },
     { text: summariseArgs(args) },
   ];
@@ -61,7 +62,7 @@ export function writeOperation(
   operation: OperationView,
   how: { readonly full: boolean },
 ): void {
-  const { id, tool, args, details, output = "", resolution } = operation;
+  const { id, tool, args, details, output = "", approval, resolution } = operation;
   const took = tookMs(operation);
   const words = [
     oneLine(tool),
@@ -75,26 +76,29 @@ export function writeOperation(
   writeIndented(screen, words.filter((word) => word !== undefined).join(" · "), { indent: "  " });
   const proof = proofWords(details);
   if (proof !== undefined) writeIndented(screen, proof, { indent: "  " });
+  if (approval !== undefined) writeIndented(screen, approvalWords(approval), { indent: "  " });
   if (resolution !== undefined) writeIndented(screen, resolutionWords(resolution), { indent: "  " });
   screen.line(["dim", "  asked for:"]);
-  writeIndented(screen, argsText(args), room);
+  writeIndented(screen, argumentsText(args), room);
   writeEvidence(screen, operation);
   if (output === "") return;
   screen.line(["dim", "  output:"]);
   writeIndented(screen, output, room);
 }
 
+/** Who was asked for what since when, and what came of it. */
+function approvalWords(approval: NonNullable<OperationView["approval"]>): string {
+  const { capability, askedAt, decision, by = "", at, reason } = approval;
+  const asked = `approval of ${oneLine(capability)} was asked for at ${formatTime(askedAt)}`;
+  if (decision === undefined) return `${asked}, and nobody has answered yet`;
+  const why = reason === undefined ? "" : `: ${oneLine(reason)}`;
+  const when = at === undefined ? "" : ` at ${formatTime(at)}`;
+  return `${asked}; ${decision === "allow" ? "allowed" : "denied"} by ${oneLine(by)}${when}${why}`;
+}
+
 function resolutionWords({ by, at, evidence }: NonNullable<OperationView["resolution"]>): string {
   const why = evidence === undefined ? "" : `: ${oneLine(evidence)}`;
   return `was resolved by ${oneLine(by)} at ${formatTime(at)}${why}`;
-}
-
-/** A command that is all there is to say stands as it is. */
-function argsText(args: Json): string {
-  const isCommand = typeof args === "object" && args !== null && !Array.isArray(args);
-  const { command, ...rest } = isCommand ? args : {};
-  if (typeof command === "string" && Object.keys(rest).length === 0) return command;
-  return treeLines(args).join("\n") || "nothing";
 }
 
 /** All that was found about what cannot be known. */

@@ -24,14 +24,18 @@ export function jsonlProgress(stream: OutputStream): ProgressOutput {
         await writer.room(durableWaitsMax);
       },
       live: (event: LiveEvent) => {
-        if (writer.waits > liveWaitsMax) return;
+        // Programs read that from the fact of the failure.
+        if (event.type === "live.retry" || writer.waits > liveWaitsMax) return;
         writer.write(`${JSON.stringify({ schema: printedSchema, ...event })}\n`);
       },
     },
     begun: () => undefined,
+    note: () => undefined,
+    ask: () => undefined,
+    answered: () => undefined,
     stop: () => undefined,
     ended: () => undefined,
-    needsRun: false,
+    needsLeft: false,
     flushed: () => writer.flushed(),
   };
 }

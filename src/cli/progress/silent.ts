@@ -5,9 +5,12 @@ export function silentProgress(): ProgressOutput {
   return {
     observer: { commit: () => undefined, live: () => undefined },
     begun: () => undefined,
+    note: () => undefined,
+    ask: () => undefined,
+    answered: () => undefined,
     stop: () => undefined,
     ended: () => undefined,
-    needsRun: true,
+    needsLeft: true,
     flushed: () => Promise.resolve(),
   };
 }

@@ -1,6 +1,9 @@
+import type { QueueOutlook } from "../../model/queue-hold.ts";
 import type { RunStatus, RunView } from "../../model/views.ts";
 import type { Span, Tone } from "../screen.ts";
+import { approvalLines } from "../text/approval.ts";
 import { oneLine } from "../text/clean.ts";
+import { queueWords } from "../text/queue.ts";
 import { formatCount, formatDuration, formatUsage } from "../text/units.ts";
 import { unknownLines } from "../text/unknown.ts";
 import { hasUnknown, wayOnOf } from "../text/way-on.ts";
@@ -34,9 +37,14 @@ export function statusSpan(status: RunStatus): Span {
 /** The lines of the summary. `tookMs`: how long this process worked on it. */
 export function summaryLines(
   run: RunView,
-  options: { readonly program: string; readonly tookMs: number; readonly columns: number },
+  options: {
+    readonly program: string;
+    readonly tookMs: number;
+    readonly columns: number;
+    readonly queue?: QueueOutlook | undefined;
+  },
 ): (readonly Span[])[] {
-  const { program, tookMs, columns } = options;
+  const { program, tookMs, columns, queue } = options;
   const { status, turns, operations, usage, session, error } = run;
   const failed = operations.filter((operation) => operation.outcome === "error").length;
   const tools = formatCount(operations.length, "tool call") + (failed === 0 ? "" : ` (${failed} failed)`);
@@ -47,15 +55,27 @@ export function summaryLines(
     ...why,
     ...(usage.input === undefined && usage.output === undefined ? [] : [label("tokens", formatUsage(usage))]),
     label("session", session),
+    ...(queue === undefined ? [] : queueLines(queue, columns)),
+    ...approvalLines(run, { program, columns }),
     ...unknownLines(run, { program, columns }),
-    ...nextLines(run, program, columns),
+    ...nextLines(run, { program, columns, waiting: queue !== undefined && queue.waiting > 0 }),
   ];
 }
 
+/** The messages that are still to be said, and why they are not; no line where there are none. */
+export function queueLines(queue: QueueOutlook, columns: number): (readonly Span[])[] {
+  const words = queueWords(queue);
+  return words === undefined ? [] : wrappedLabel("queue", words, columns);
+}
+
 /** What goes on from here; where a person is to answer first, what goes on after that. */
-function nextLines(run: RunView, program: string, columns: number): (readonly Span[])[] {
+function nextLines(
+  run: RunView,
+  place: { readonly program: string; readonly columns: number; readonly waiting: boolean },
+): (readonly Span[])[] {
+  const { program, columns, waiting } = place;
   if (hasUnknown(run)) return [label("then", `${program} resume ${run.session}`)];
-  const way = wayOnOf(run, { program });
+  const way = wayOnOf(run, { program, waiting });
   if (way?.command !== undefined) return [label("next", way.command)];
   return way === undefined ? [] : wrappedLabel("next", way.words, columns);
 }

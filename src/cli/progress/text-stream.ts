@@ -7,7 +7,7 @@ import { WordWrap } from "../text/wrap.ts";
 /** Blocks of text one under the other, some of which grow: what a model says, between tool calls and notes. */
 
 /** What a block is; two of the same kind stand together where they are lines, apart where they are texts. */
-export type BlockKind = "text" | "reasoning" | "task" | "tool" | "note" | "summary";
+export type BlockKind = "text" | "reasoning" | "task" | "tool" | "note" | "question" | "summary";
 
 const tones: Partial<Record<BlockKind, Tone>> = { reasoning: "dim", task: "accent" };
 const lineKinds = new Set<BlockKind>(["tool", "note"]);

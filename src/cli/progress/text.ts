@@ -1,23 +1,26 @@
-import type { LiveEvent, WorkReport } from "../../engine/index.ts";
+import type { ApprovalQuestion, LiveEvent, WorkReport } from "../../engine/index.ts";
 import type { Clock } from "../../host/index.ts";
 import type { Commit } from "../../model/commit.ts";
+import { isFact } from "../../model/commit.ts";
 import type { Fact, Message } from "../../model/facts.ts";
 import { isKnownKind } from "../../model/facts.ts";
-import type { OperationView, RunView } from "../../model/views.ts";
-import type { Json } from "../../model/values.ts";
+import type { OperationView } from "../../model/views.ts";
+import { writeIndented } from "../commands/fields.ts";
+import type { ApprovalChoice } from "../control.ts";
 import type { Screen, Span } from "../screen.ts";
+import { waitingLines, waitsForApproval } from "../text/approval.ts";
+import { argumentsText } from "../text/arguments.ts";
 import { oneLine } from "../text/clean.ts";
 import { formatDuration } from "../text/units.ts";
-import { fitEnd } from "../text/width.ts";
 import { wrapText } from "../text/wrap.ts";
-import type { LiveLine } from "./live-region.ts";
 import { LiveRegion } from "./live-region.ts";
-import type { ProgressOutput } from "./output.ts";
+import type { LeftBehind, ProgressOutput } from "./output.ts";
 import { durableWaitsMax } from "./output.ts";
-import { summaryLines } from "./summary.ts";
+import { queueLines, summaryLines } from "./summary.ts";
 import { TextStream } from "./text-stream.ts";
 import type { CallState } from "./tool-line.ts";
 import { markOf, summariseArgs, toolLine } from "./tool-line.ts";
+import { detailLine, lastLines, Underway } from "./underway.ts";
 
 /** Progress for people: streamed text, a line for each tool call, a summary. */
 
@@ -30,23 +33,17 @@ export interface TextProgressOptions {
   readonly earlier: readonly OperationView[];
   /** False where the person has just typed the task. */
   readonly showTask: boolean;
+  /** Who answers what the policy leaves to a person. */
+  readonly approvals: ApprovalChoice["kind"];
 }
 
-interface ToolCall {
-  readonly tool: string;
-  readonly args: Json | undefined;
-  readonly startedMs?: number;
-  /** The end of its output so far. */
-  tail: string;
-}
-
-const noteIndent = "    ";
-const tailCharacters = 2000;
 const troubleLines = 3;
+/** Of what a person is to judge by, so many rows at once. */
+const questionRowsMax = 30;
 
 /** Writes progress for people. */
 export class TextProgress implements ProgressOutput {
-  readonly needsRun = true;
+  readonly needsLeft = true;
   readonly observer = {
     commit: async (commit: Commit) => {
       this.#commit(commit);
@@ -57,55 +54,76 @@ export class TextProgress implements ProgressOutput {
   readonly #options: TextProgressOptions;
   readonly #region: LiveRegion;
   readonly #text: TextStream;
-  readonly #calls = new Map<string, ToolCall>();
-  readonly #running = new Map<string, ToolCall>();
+  readonly #underway: Underway;
   readonly #startedMs: number;
-  #begun = false;
-  #waiting: { readonly what: string; readonly sinceMs: number } | undefined;
+  /** What an earlier process left, until this one takes it up. */
+  #earlier: readonly OperationView[];
+  #session: string | undefined;
+  #run = "";
+  /** True while a question stands on the screen, below which nothing may be written. */
+  #isAsking = false;
 
   constructor(options: TextProgressOptions) {
+    const { screen, clock, earlier } = options;
     this.#options = options;
-    this.#region = new LiveRegion(options.screen, options.clock);
-    this.#text = new TextStream(options.screen);
-    this.#startedMs = options.clock.monotonicMs();
-    for (const { id, tool, args } of options.earlier) this.#calls.set(id, { tool, args, tail: "" });
-  }
-
-  /** What an earlier process started and nobody saw the end of is waited for, or found out about. */
-  #takeUp(): void {
-    const { clock, earlier } = this.#options;
-    for (const { id, tool, args, state, startedAt = clock.now() } of earlier) {
-      if (state !== "started") continue;
-      const startedMs = clock.monotonicMs() - (clock.now() - startedAt);
-      this.#running.set(id, { tool, args, startedMs, tail: "" });
-    }
+    this.#earlier = earlier;
+    this.#region = new LiveRegion(screen, clock);
+    this.#text = new TextStream(screen);
+    this.#underway = new Underway(screen, clock, earlier);
+    this.#startedMs = clock.monotonicMs();
   }
 
   begun(session: string): void {
-    if (this.#begun) return;
-    this.#begun = true;
-    this.#note(["dim", "session    "], session);
+    if (this.#session !== undefined) return;
+    this.#session = session;
+    this.#line(["dim", "session    "], session);
+  }
+
+  note(text: string): void {
+    this.#line(["warn", this.#wrapped(text)]);
+    this.#refresh();
+  }
+
+  ask({ session, run, operation, tool, capability, args }: ApprovalQuestion): void {
+    const { screen } = this.#options;
+    this.#underway.wait(undefined);
+    this.#region.clear();
+    this.#text.gap("question");
+    const what = capability === tool ? "" : ` (${oneLine(capability)})`;
+    screen.line(["warn", "!"], " ", ["bold", oneLine(tool)], `${what} asks to start:`);
+    const rest = `all of it with ${this.#options.program} run show`;
+    writeIndented(screen, argumentsText(args), { rowsMax: questionRowsMax, rest });
+    for (const [name, id] of Object.entries({ session, run, operation })) {
+      screen.line(["dim", `  ${name.padEnd(9)}  ${id}`]);
+    }
+    this.#isAsking = true;
+  }
+
+  answered(): void {
+    this.#isAsking = false;
   }
 
   stop(): void {
-    this.#waiting = undefined;
-    this.#running.clear();
+    this.#underway.clear();
     this.#region.clear();
     this.#text.end();
   }
 
-  ended(report: WorkReport, run: RunView | undefined): void {
+  ended(report: WorkReport, left: LeftBehind | undefined): void {
     this.stop();
     const { screen, clock, program } = this.#options;
+    const { columns } = screen;
+    const queue = left?.queue;
     if (report.ending === "idle") {
-      this.#note("Nothing to do: no run is open and no message waits.");
-      this.#note(["dim", "next       "], `${program} resume ${report.session} --task "…"`);
+      this.#line("Nothing to do: no run is open and no message waits.");
+      for (const line of queue === undefined ? [] : queueLines(queue, columns)) screen.line(...line);
+      this.#line(["dim", "next       "], `${program} resume ${report.session} --task "…"`);
       return;
     }
-    if (run === undefined) return;
+    if (left?.run === undefined) return;
     const tookMs = clock.monotonicMs() - this.#startedMs;
     this.#text.gap("summary");
-    for (const line of summaryLines(run, { program, tookMs, columns: screen.columns })) screen.line(...line);
+    for (const line of summaryLines(left.run, { program, tookMs, columns, queue })) screen.line(...line);
   }
 
   flushed(): Promise<void> {
@@ -113,166 +131,173 @@ export class TextProgress implements ProgressOutput {
   }
 
   #live(event: LiveEvent): void {
-    if (event.type === "live.output") {
-      const call = this.#running.get(event.operation);
-      if (call === undefined) return;
-      call.tail = (call.tail + event.text).slice(-tailCharacters);
-      this.#refresh();
-      return;
+    switch (event.type) {
+      case "live.output":
+        this.#underway.hear(event.operation, event.text);
+        this.#refresh();
+        return;
+      case "live.retry": {
+        const { inMs, attempt, attemptsMax } = event;
+        const words = `trying again in ${formatDuration(inMs)}, attempt ${attempt} of ${attemptsMax}`;
+        this.#line(["dim", words]);
+        this.#underway.wait("trying again");
+        this.#refresh();
+        return;
+      }
+      case "live.text":
+      case "live.reasoning":
+        this.#underway.wait(undefined);
+        this.#region.clear();
+        this.#text.push(event.type === "live.text" ? "text" : "reasoning", event.text);
     }
-    this.#waiting = undefined;
-    this.#region.clear();
-    this.#text.push(event.type === "live.text" ? "text" : "reasoning", event.text);
   }
 
   #commit(commit: Commit): void {
     this.begun(commit.ses);
-    for (const fact of commit.facts) if (isKnownKind(fact.kind)) this.#fact(fact as Fact);
+    for (const fact of commit.facts) if (isKnownKind(fact.kind)) this.#fact(fact as Fact, commit);
     this.#refresh();
   }
 
-  #fact(fact: Fact): void {
+  #fact(fact: Fact, commit: Commit): void {
     switch (fact.kind) {
       case "session.created":
-        this.#note(["dim", describeSession(fact)]);
+        this.#line(["dim", describeSession(fact)]);
         return;
       case "repaired":
-        this.#note(["warn", `the end of the log was mended (${fact.action}, ${fact.bytes} bytes)`]);
+        this.#line(["warn", `the end of the log was mended (${fact.action}, ${fact.bytes} bytes)`]);
         return;
       case "run.started":
-        if (fact.attempt > 1) this.#note(["dim", `run ${fact.run}, attempt ${fact.attempt}`]);
-        this.#takeUp();
+        this.#picked(fact);
         return;
       case "message":
         this.#message(fact);
         return;
       case "model.requested":
         this.#text.expectAnswer();
-        this.#wait(`${fact.provider}/${fact.model}`);
+        this.#underway.wait(`${fact.provider}/${fact.model}`);
         return;
       case "model.failed":
-        this.#note(["warn", this.#wrapped(`the model did not answer: ${oneLine(fact.message)}`)]);
-        this.#wait("trying again");
+        this.#modelFailed(fact);
         return;
       case "op.asked":
-        this.#asked(fact);
+        if (fact.replaces !== undefined) {
+          this.#underway.learn(fact.operation, this.#underway.call(fact.replaces));
+        }
+        return;
+      case "approval.asked":
+        if (!isDecidedIn(commit, fact.operation)) this.#waitForApproval(fact.operation);
+        return;
+      case "approval.decided":
+        this.#decided(fact, commit);
         return;
       case "op.started":
-        this.#started(fact);
+        this.#underway.start(fact);
         return;
-      case "op.known":
-        this.#known(fact);
+      case "op.known": {
+        const { operation, outcome, durationMs, output = "" } = fact;
+        this.#toolLine(operation, outcome, { durationMs, trouble: outcome === "ok" ? "" : output });
         return;
+      }
       case "op.unknown":
-        this.#toolLine(fact.operation, "unknown", undefined, fact.reason);
+        this.#toolLine(fact.operation, "unknown", { trouble: fact.reason });
         return;
       default:
         return;
     }
   }
 
+  #picked({ run, attempt }: Extract<Fact, { kind: "run.started" }>): void {
+    const earlier = this.#earlier;
+    this.#earlier = [];
+    this.#run = run;
+    if (attempt > 1) this.#line(["dim", `run ${run}, attempt ${attempt}`]);
+    this.#underway.takeUp(earlier);
+    for (const operation of earlier) if (waitsForApproval(operation)) this.#waitForApproval(operation.id);
+  }
+
   #message(message: Message): void {
-    this.#waiting = undefined;
+    this.#underway.wait(undefined);
     this.#region.clear();
     if (message.role === "user" && this.#options.showTask) {
       for (const part of message.parts) if (part.type === "text") this.#text.whole("task", part.text ?? "…");
     }
     if (message.role === "assistant") this.#text.answer(message);
+    if (message.interrupted === true) this.#line(["warn", "the answer was cut; what had come of it is kept"]);
     for (const part of message.parts) {
-      if (part.type === "tool_call")
-        this.#calls.set(part.operation, { tool: part.tool, args: part.args, tail: "" });
+      if (part.type === "tool_call") {
+        this.#underway.learn(part.operation, { tool: part.tool, args: part.args });
+      }
     }
   }
 
-  #asked(fact: Extract<Fact, { kind: "op.asked" }>): void {
-    const replaced = fact.replaces === undefined ? undefined : this.#calls.get(fact.replaces);
-    if (replaced !== undefined) this.#calls.set(fact.operation, { ...replaced, tail: "" });
+  #modelFailed({ reason, message }: Extract<Fact, { kind: "model.failed" }>): void {
+    this.#underway.wait(undefined);
+    // We ended it, and say why where that is told.
+    if (reason === "interrupted") return;
+    this.#line(["warn", this.#wrapped(`the model did not answer: ${oneLine(message)}`)]);
   }
 
-  #started(fact: Extract<Fact, { kind: "op.started" }>): void {
-    const args = fact.args ?? this.#calls.get(fact.operation)?.args;
-    const startedMs = this.#options.clock.monotonicMs();
-    const call: ToolCall = { tool: fact.tool, args, startedMs, tail: "" };
-    this.#calls.set(fact.operation, call);
-    this.#running.set(fact.operation, call);
-    this.#waiting = undefined;
+  /** Who is asked here sees the question; where nobody can be, the denial follows at once. */
+  #waitForApproval(operation: string): void {
+    const { approvals, screen, program } = this.#options;
+    if (approvals !== "wait") return;
+    const { tool, args } = this.#underway.call(operation);
+    const named = { session: this.#session ?? "", run: this.#run, id: operation };
+    this.#region.clear();
+    this.#text.gap("question");
+    const { columns } = screen;
+    for (const line of waitingLines({ ...named, tool, args }, { program, columns })) screen.line(...line);
+    this.#underway.wait("waiting for approval");
   }
 
-  #known(fact: Extract<Fact, { kind: "op.known" }>): void {
-    const { operation, outcome, durationMs, output = "" } = fact;
-    const trouble = outcome === "ok" ? undefined : output;
-    this.#toolLine(operation, outcome, durationMs, trouble);
+  #decided(fact: Extract<Fact, { kind: "approval.decided" }>, commit: Commit): void {
+    const { decision, by, reason } = fact;
+    this.#underway.wait(undefined);
+    const why = reason === undefined ? "" : `: ${oneLine(reason)}`;
+    // Of a denial the line of the operation says it.
+    if (decision === "allow") this.#line(["dim", this.#wrapped(`allowed by ${oneLine(by)}${why}`)]);
+    for (const rule of commit.facts) {
+      if (!isFact(rule, "approval.rule")) continue;
+      const verb = rule.decision === "allow" ? "allowed" : "denied";
+      this.#line(["dim", `each ${oneLine(rule.capability)} of this session is ${verb} from now on`]);
+    }
   }
 
   #toolLine(
     operation: string,
     state: CallState,
-    durationMs: number | undefined,
-    trouble: string | undefined,
+    told: { readonly durationMs?: number | undefined; readonly trouble: string },
   ): void {
     const { screen } = this.#options;
-    const call = this.#calls.get(operation);
-    this.#running.delete(operation);
+    const { durationMs, trouble } = told;
+    const { tool, args } = this.#underway.call(operation);
+    this.#underway.end(operation);
     this.#region.clear();
     this.#text.gap("tool");
     const time = durationMs === undefined ? "" : formatDuration(durationMs);
-    const { tool = operation, args } = call ?? {};
     screen.line(...toolLine({ mark: markOf(state), tool, summary: summariseArgs(args), time }, screen));
-    for (const line of lastLines(trouble ?? "", troubleLines))
-      screen.line(noteIndent, ["dim", this.#fit(line)]);
+    for (const line of lastLines(trouble, troubleLines)) screen.line(...detailLine(line, screen));
   }
 
-  #note(...spans: readonly Span[]): void {
+  #line(...spans: readonly Span[]): void {
     this.#region.clear();
     this.#text.gap("note");
     this.#options.screen.line(...spans);
-  }
-
-  /** The text as far as an indented line takes it. */
-  #fit(text: string): string {
-    const { screen } = this.#options;
-    return fitEnd(text, screen.columns - noteIndent.length - 1);
   }
 
   #wrapped(text: string): string {
     return wrapText(text, this.#options.screen.columns).join("\n");
   }
 
-  #wait(what: string): void {
-    this.#waiting = { what, sinceMs: this.#options.clock.monotonicMs() };
-  }
-
   #refresh(): void {
-    const lines = this.#liveLines();
+    const lines = this.#isAsking ? [] : this.#underway.lines();
     if (lines.length > 0) this.#text.end();
     this.#region.show(lines);
   }
-
-  #liveLines(): LiveLine[] {
-    const { screen, clock } = this.#options;
-    const since = (ms: number) => formatDuration(clock.monotonicMs() - ms);
-    const lines = [...this.#running.values()].flatMap((call): LiveLine[] => {
-      const { tool, args, startedMs = 0, tail } = call;
-      const summary = summariseArgs(args);
-      const line: LiveLine = (frame) =>
-        toolLine({ mark: ["accent", frame], tool, summary, time: since(startedMs) }, screen);
-      const more = lastLines(tail, 1).map((text) => this.#fit(text));
-      return [
-        line,
-        ...more.map((text): LiveLine => () => [noteIndent, ["dim", text]]),
-      ];
-    });
-    const waiting = this.#waiting;
-    if (waiting === undefined) return lines;
-    const words = () => fitEnd(oneLine(`${waiting.what} ${since(waiting.sinceMs)}`), screen.columns - 3);
-    return [...lines, (frame) => [["accent", frame], " ", ["dim", words()]]];
-  }
 }
 
-/** The last lines that say something, each as one clean line. What a carriage return overwrote is not among them. */
-function lastLines(text: string, count: number): string[] {
-  const lines = text.split(/[\r\n]/).map((line) => oneLine(line));
-  return lines.filter((line) => line !== "").slice(-count);
+function isDecidedIn({ facts }: Commit, operation: string): boolean {
+  return facts.some((fact) => isFact(fact, "approval.decided") && fact.operation === operation);
 }
 
 function describeSession(created: Extract<Fact, { kind: "session.created" }>): string {

@@ -17,6 +17,23 @@ export function formatDuration(ms: number): string {
   return rest === 0 ? `${whole} ${names[0]}` : `${whole} ${names[0]} ${rest} ${names[1]}`;
 }
 
+const unitsMs: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: secondMs,
+  "": secondMs,
+  m: minuteMs,
+  min: minuteMs,
+  h: hourMs,
+  d: dayMs,
+};
+
+/** A duration as people type it: `500ms`, `2s`, `1.5m`, `1h`, `7d`; a bare number is seconds. Undefined where it is none. */
+export function parseDuration(text: string): number | undefined {
+  const [, number, unit = ""] = /^(\d{1,9}(?:\.\d{1,3})?) ?([a-z]*)$/.exec(text) ?? [];
+  const unitMs = unitsMs[unit];
+  return number === undefined || unitMs === undefined ? undefined : Math.round(Number(number) * unitMs);
+}
+
 /** How long ago something was, in at most eight columns: `now`, `5s ago`, `3m ago`, `2h ago`, `4d ago`, or a date. */
 export function formatAge(at: number, now: number): string {
   const ms = now - at;

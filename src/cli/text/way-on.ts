@@ -13,18 +13,22 @@ export interface WayOnPlace {
   readonly program: string;
   /** True while a process holds it. */
   readonly active?: boolean;
-  readonly damaged?: boolean;
+  /** Which of its files is damaged. */
+  readonly damaged?: "log" | "queue" | undefined;
   /** The workspace's path, where it is not there. */
   readonly missing?: string | undefined;
+  /** True where messages wait: they come before a next task. */
+  readonly waiting?: boolean;
 }
 
 /** The way on of a session whose newest run this is; undefined while a process is at work. */
 export function wayOnOf(run: RunView, place: WayOnPlace): WayOn | undefined {
-  const { program, active = false, damaged = false, missing } = place;
+  const { program, active = false, damaged, missing, waiting = false } = place;
   const { session, status } = run;
   const isOver = ["completed", "failed", "canceled"].includes(status);
   if (active) return undefined;
-  if (damaged) return { words: "It cannot go on: its log is damaged. What is intact can be read." };
+  if (damaged !== undefined)
+    return { words: `It cannot go on: its ${damaged} is damaged. What is intact can be read.` };
   if (missing !== undefined)
     return { words: `It cannot go on until its workspace is there again: ${missing}` };
   if (isExhausted(run)) {
@@ -32,7 +36,7 @@ export function wayOnOf(run: RunView, place: WayOnPlace): WayOn | undefined {
       words: "Its recorded model has no further answer, so a next task fails too; start a new session.",
     };
   }
-  if (isOver) return { command: `${program} resume ${session} --task "…"` };
+  if (isOver) return { command: `${program} resume ${session}${waiting ? "" : ' --task "…"'}` };
   if (hasUnknown(run)) return { command: `${program} run show ${session}` };
   return { command: `${program} resume ${session}` };
 }

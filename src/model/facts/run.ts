@@ -58,9 +58,12 @@ export const RunEnded = z.object({
   status: z.enum(["completed", "failed", "canceled"]),
   /**
    * Why, where it did not complete: an error code, `budget_turns`, `budget_tokens`, `budget_wall_clock`, `abandoned`; or
-   * `content_filter`, `answer_cut`, `answer_broken` where the last answer is not whole.
+   * `content_filter`, `answer_cut`, `answer_broken` where the last answer is not whole; or `output_invalid` where it is
+   * not what the definition's output demands.
    */
   reason: z.optional(z.string()),
+  /** The same for people, where `text` is the answer and does not say it. */
+  message: z.optional(z.string()),
   /** Who canceled or abandoned it: a person's name. */
   by: z.optional(z.string()),
   /** The final answer, at most 32 KiB of it; whole in the final message. */

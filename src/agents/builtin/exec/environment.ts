@@ -1,4 +1,5 @@
 import type { OperationPlace } from "../../../model/agent.ts";
+import { isProviderKey, speaksOfSecret } from "../../../model/variable-names.ts";
 
 /**
  * What a command sees of our environment: never a secret. Names that speak of secrets are removed, and so are sockets of
@@ -8,9 +9,6 @@ import type { OperationPlace } from "../../../model/agent.ts";
 
 /** Carried by every process of a command; its descendants are found by it. */
 export const operationVariable = "HOLDFAST_OPERATION";
-
-const secretWords =
-  /KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|PRIVATE|COOKIE|BEARER|_AUTH$|_PAT$|_JWT/;
 
 const removedNames = new Set([
   // Agents and helpers that act with the user's identity.
@@ -56,10 +54,6 @@ const removedNames = new Set([
   "GITHUB_STEP_SUMMARY",
 ]);
 
-const providerPrefixes =
-  /^(ANTHROPIC|OPENAI|AZURE_OPENAI|GEMINI|GOOGLE_GENERATIVE_AI|MISTRAL|GROQ|XAI|DEEPSEEK|OPENROUTER|TOGETHER|FIREWORKS|COHERE|CEREBRAS|PERPLEXITY|OLLAMA|CLAUDE|CODEX|AI_GATEWAY|HOLDFAST)_/;
-const providerNames = new Set(["GOOGLE_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"]);
-
 const urlWithPassword = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s@:]*:[^/?#\s@]+@/i;
 
 /** A secret shorter than this may stand in any value by chance. */
@@ -100,13 +94,7 @@ export function operationEnvironment(place: OperationPlace): Record<string, stri
 }
 
 function isSecretName(name: string): boolean {
-  const upper = name.toUpperCase();
-  return secretWords.test(upper) || removedNames.has(upper);
-}
-
-function isProviderKey(name: string): boolean {
-  const upper = name.toUpperCase();
-  return providerNames.has(upper) || (providerPrefixes.test(upper) && secretWords.test(upper));
+  return speaksOfSecret(name) || removedNames.has(name.toUpperCase());
 }
 
 function holdsAny(value: string, secrets: readonly string[]): boolean {

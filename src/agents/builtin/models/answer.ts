@@ -1,7 +1,7 @@
 import type { LanguageModelV3StreamPart, LanguageModelV3Usage } from "@ai-sdk/provider";
 import type { AnswerPart, ModelEvent } from "../../../model/agent.ts";
 import type { Json, Usage } from "../../../model/values.ts";
-import { isRecord } from "./json.ts";
+import { isRecord } from "../../../model/values.ts";
 
 /** The stream of a provider's package as our events. Pure: state in, part in, event out. */
 
@@ -10,6 +10,9 @@ type ProsePart = Extract<AnswerPart, { type: "text" | "reasoning" }>;
 type ProseStreamPart = Extract<StreamPart, { type: `${"text" | "reasoning"}-${string}` }>;
 type Delta = Extract<ModelEvent, { type: "delta" }>;
 type Answered = Extract<ModelEvent, { type: "answered" }>;
+
+/** Words of servers that imitate Chat Completions, for an answer that a filter stopped. */
+const filterWords: ReadonlySet<string> = new Set(["sensitive", "safety", "recitation"]);
 
 /** Stream parts that say nothing of an answer. */
 const noAnswer: ReadonlySet<StreamPart["type"]> = new Set(["stream-start", "error", "finish"]);
@@ -40,6 +43,11 @@ export class Answer {
     return undefined;
   }
 
+  /** Why it stopped, in the provider's own word; undefined where it said none. */
+  get stopWord(): string | undefined {
+    return this.#finish?.finishReason.raw;
+  }
+
   /** The whole answer; undefined where the stream ended before the provider said that it was whole. */
   answered(): Answered | undefined {
     const finish = this.#finish;
@@ -52,7 +60,7 @@ export class Answer {
       type: "answered",
       parts: this.#parts.filter(hasContent),
       ...(usage !== undefined && { usage }),
-      stopReason: unified,
+      stopReason: filterWords.has(raw ?? "") ? "content-filter" : unified,
       ...(this.#responseId !== undefined && { responseId: this.#responseId }),
     };
   }

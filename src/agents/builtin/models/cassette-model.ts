@@ -1,11 +1,13 @@
 import type { Clock } from "../../../host/index.ts";
 import type { AnswerPart, Model, ModelEvent, ModelFailure } from "../../../model/agent.ts";
-import type { Cassette, CassetteTurn } from "./cassette.ts";
-import { interruptedFailure, refusedFailure } from "./failure.ts";
+import type { AnswerTurn, Cassette, CassetteTurn } from "../../../model/cassette.ts";
+import { argsTextOf, partsOfTurn, stopReasonOf, wordsOf } from "../../../model/cassette-turn.ts";
+import type { Json } from "../../../model/values.ts";
+import { interruptedFailure } from "./failure.ts";
+import { refusedFailure } from "./refusal.ts";
 
 /** A model that answers from a cassette. It keeps no place of its own: each call says which turn answers it. */
 
-type Answers = Exclude<CassetteTurn, { error: unknown }>;
 type Fails = Extract<CassetteTurn, { error: unknown }>;
 
 const provider = "cassette";
@@ -20,7 +22,7 @@ export function makeCassetteModel(cassette: Cassette, name: string, clock: Clock
       const turn = index === undefined ? undefined : cassette.turns[index];
       if (signal.aborted) yield failed(interruptedFailure(provider));
       else if (index === undefined || turn === undefined) yield failed(exhausted(name, index, cassette));
-      else if (isFailing(turn)) yield failed(failureOfTurn(turn));
+      else if (isFailing(turn)) yield* fail(turn);
       else yield* play(turn, index, { clock, signal });
     },
   };
@@ -40,10 +42,39 @@ function exhausted(name: string, index: number | undefined, { turns }: Cassette)
   return { reason: "cassette_exhausted", message, retryable: false };
 }
 
+/** What had come of the answer before it failed, then how it did. */
+function* fail(turn: Fails): Generator<ModelEvent> {
+  const { error } = turn;
+  if ("reason" in error) {
+    const { parts = [] } = error;
+    let before: "text" | "reasoning" | undefined;
+    for (const { text, reasoning } of parts) {
+      const part = reasoning === undefined ? "text" : "reasoning";
+      // Only white space came between them, of which nothing is kept.
+      if (part === before) yield { type: "delta", part: part === "text" ? "reasoning" : "text", text: " " };
+      for (const word of wordsOf(text ?? reasoning ?? "")) yield { type: "delta", part, text: word };
+      before = part;
+    }
+  }
+  yield failed(failureOfTurn(turn));
+}
+
 function failureOfTurn({ error }: Fails): ModelFailure {
   const { status, message, retryAfterMs } = error;
-  if (status !== undefined) return refusedFailure({ provider, status, message, retryAfterMs });
   const waits = retryAfterMs !== undefined && { retryAfterMs };
+  if ("reason" in error) {
+    const { reason, retryable, began, usage } = error;
+    return {
+      reason,
+      message,
+      ...(status !== undefined && { status }),
+      ...waits,
+      retryable,
+      ...(began !== undefined && { began }),
+      ...(usage !== undefined && { usage }),
+    };
+  }
+  if (status !== undefined) return refusedFailure({ provider, status, message, retryAfterMs });
   return {
     reason: "network",
     message: `${provider} could not be reached: ${message}`,
@@ -54,7 +85,7 @@ function failureOfTurn({ error }: Fails): ModelFailure {
 
 /** Streams one answer word by word. */
 async function* play(
-  turn: Answers,
+  turn: AnswerTurn,
   index: number,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): AsyncGenerator<ModelEvent> {
@@ -62,10 +93,12 @@ async function* play(
     if (ms > 0) await clock.sleep(ms, signal);
   };
   await pause(turn.firstTokenMs);
-  for (const part of ["reasoning", "text"] as const) {
-    for (const text of wordsOf(turn[part] ?? "")) {
+  const parts = partsOf(turn, index);
+  for (const part of parts) {
+    if (part.type === "call") continue;
+    for (const text of wordsOf(part.text)) {
       if (signal.aborted) break;
-      yield { type: "delta", part, text };
+      yield { type: "delta", part: part.type, text };
       await pause(turn.perTokenMs);
     }
   }
@@ -73,23 +106,21 @@ async function* play(
     yield failed(interruptedFailure(provider));
     return;
   }
-  const parts = partsOf(turn, index);
-  const stopReason = parts.some((part) => part.type === "call") ? "tool-calls" : "stop";
-  yield { type: "answered", parts, ...(turn.usage !== undefined && { usage: turn.usage }), stopReason };
+  const { usage } = turn;
+  yield { type: "answered", parts, ...(usage !== undefined && { usage }), stopReason: stopReasonOf(turn) };
 }
 
-/** Each word with the space after it, so that together they are the text. */
-function wordsOf(text: string): string[] {
-  return text.match(/\s*\S+\s*|\s+/g) ?? [];
-}
-
-function partsOf(turn: Answers, index: number): AnswerPart[] {
-  const parts: AnswerPart[] = [];
-  if (turn.reasoning) parts.push({ type: "reasoning", text: turn.reasoning });
-  if (turn.text) parts.push({ type: "text", text: turn.text });
-  turn.calls?.forEach(({ tool, args, argsText }, position) => {
-    const call = `call_${index}_${position}`;
-    parts.push({ type: "call", call, tool, argsText: argsText ?? JSON.stringify(args ?? {}) });
+function partsOf(turn: AnswerTurn, index: number): AnswerPart[] {
+  let calls = 0;
+  return partsOfTurn(turn).map((part): AnswerPart => {
+    const { providerMetadataText: metadata } = part;
+    const added = metadata !== undefined && { providerMetadata: JSON.parse(metadata) as Json };
+    if (part.tool !== undefined) {
+      const call = `call_${index}_${calls++}`;
+      return { type: "call", call, tool: part.tool, argsText: argsTextOf(part), ...added };
+    }
+    if (part.reasoning === undefined) return { type: "text", text: part.text ?? "", ...added };
+    const { reasoning: text, signature } = part;
+    return { type: "reasoning", text, ...(signature !== undefined && { signature }), ...added };
   });
-  return parts;
 }

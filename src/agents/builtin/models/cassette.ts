@@ -1,229 +1,42 @@
 import { LineCounter, parseDocument } from "yaml";
-import * as z from "zod/mini";
-import { HoldfastError } from "../../../model/errors.ts";
-import type { Json } from "../../../model/values.ts";
-import { isRecord } from "./json.ts";
+import type { Cassette, CassetteTurn } from "../../../model/cassette.ts";
+import { CassetteFile, schemaOfTurn } from "../../../model/cassette.ts";
+import { contradictionsOf } from "../../../model/cassette-rules.ts";
+import { readDocument } from "../../../model/document.ts";
+import type { Path, Problem } from "../../../model/problems.ts";
+import { problemsOf, refusal } from "../../../model/problems.ts";
+import { isRecord } from "../../../model/values.ts";
 
 /** Recorded answers of a model, in a file that people write too: YAML or JSON, read strictly. */
-
-const count = z.int().check(z.nonnegative());
-/** A timer takes no more. */
-const pauseMs = z.int().check(z.nonnegative(), z.maximum(2 ** 31 - 1));
-const mapping = z.custom<{ [key: string]: Json }>((value) => isRecord(value), {
-  error: "must be a mapping",
-});
-
-/** One tool call of a recorded answer. */
-const CassetteCall = z.strictObject({
-  tool: z.string().check(z.minLength(1)),
-  /** Arguments; absent means none. */
-  args: z.optional(mapping),
-  /** Arguments as text, where they are no mapping or their text must stay as it is. Instead of `args`. */
-  argsText: z.optional(z.string()),
-});
-
-/** One recorded answer. */
-const AnswerTurn = z.strictObject({
-  reasoning: z.optional(z.string()),
-  text: z.optional(z.string()),
-  calls: z.optional(z.array(CassetteCall)),
-  /** Absent where it is unknown. */
-  usage: z.optional(
-    z.strictObject({
-      input: z.optional(count),
-      output: z.optional(count),
-      cachedInput: z.optional(count),
-      reasoning: z.optional(count),
-    }),
-  ),
-  /** Pause before the first token. */
-  firstTokenMs: z.optional(pauseMs),
-  /** Pause for each streamed word. */
-  perTokenMs: z.optional(pauseMs),
-});
-type AnswerTurn = z.infer<typeof AnswerTurn>;
-
-/** One recorded failure. */
-const ErrorTurn = z.strictObject({
-  error: z.strictObject({
-    /** HTTP status; absent where no answer came at all. */
-    status: z.optional(z.int().check(z.minimum(400), z.maximum(599))),
-    message: z.string(),
-    retryAfterMs: z.optional(count),
-  }),
-});
-type ErrorTurn = z.infer<typeof ErrorTurn>;
-
-const CassetteFile = z.strictObject({ cassette: z.literal(1), turns: z.array(z.unknown()) });
-
-/** One call of the model: what it answers, or how it fails. */
-export type CassetteTurn = AnswerTurn | ErrorTurn;
-
-/** A model's answers and errors in order. */
-export interface Cassette {
-  readonly turns: readonly CassetteTurn[];
-}
-
-type Path = readonly PropertyKey[];
-interface Problem {
-  readonly path: Path;
-  readonly text: string;
-}
-
-const problemsShownMax = 100;
-const depthMax = 256;
-const aliasesMax = 100;
 
 /**
  * Reads a cassette. Throws `usage` that lists everything that is wrong with it at once, each with its place; what it
  * does not know it refuses, for a misspelt field would silently change what a run does.
  */
 export function parseCassette(bytes: Uint8Array, name: string): Cassette {
-  const problems: Problem[] = [];
-  const value = plainValue(readDocument(textOf(bytes, name), name), [], problems);
-  if (!isRecord(value)) throw refusal(name, ["it is not a mapping with the fields cassette and turns"]);
+  const what = `The cassette ${name}`;
+  const inexact = "cannot be kept exactly; give the arguments as argsText";
+  const document = readDocument(bytes, { yaml: { parseDocument, LineCounter }, what, inexact });
+  const { value } = document;
+  const problems: Problem[] = [...document.problems];
+  if (!isRecord(value)) throw refusal(what, ["it is not a mapping with the fields cassette and turns"]);
   const file = CassetteFile.safeParse(value);
-  if (!file.success) problems.push(...problemsOf(file.error.issues, value, []));
+  if (!file.success) problems.push(...problemsOf(file.error.issues, value));
   const turns: CassetteTurn[] = [];
   const listed = Array.isArray(value["turns"]) ? value["turns"] : [];
-  listed.forEach((turn, index) => {
-    const schema = isRecord(turn) && "error" in turn ? ErrorTurn : AnswerTurn;
-    const result = schema.safeParse(turn);
+  for (const [index, turn] of listed.entries()) {
+    const prefix = ["turns", index];
+    const result = schemaOfTurn(turn).safeParse(turn);
     if (result.success) turns.push(result.data);
-    else problems.push(...problemsOf(result.error.issues, turn, ["turns", index]));
-  });
-  problems.push(...doubleArguments(listed));
-  if (problems.length > 0)
-    throw refusal(
-      name,
-      problems.map(({ path, text }) => `${writePath(path)}: ${text}`),
-    );
+    else problems.push(...problemsOf(result.error.issues, turn, { prefix, besides: besidesError(turn) }));
+    for (const { path, text } of contradictionsOf(turn)) problems.push({ path: [...prefix, ...path], text });
+  }
+  if (problems.length > 0) throw document.refusal(problems);
   return { turns };
 }
 
-function refusal(name: string, problems: readonly string[]): HoldfastError {
-  const shown = problems.slice(0, problemsShownMax).map((problem) => `\n  ${problem}`);
-  const rest = problems.length - shown.length;
-  if (rest > 0) shown.push(`\n  and ${rest} more`);
-  return new HoldfastError("usage", `The cassette ${name} cannot be used:${shown.join("")}`);
-}
-
-function textOf(bytes: Uint8Array, name: string): string {
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw new HoldfastError("usage", `The cassette ${name} is not UTF-8 text.`, { cause });
-  }
-  if (text.trim() === "") throw refusal(name, ["it is empty"]);
-  return text;
-}
-
-/** Where the parser's own words speak of its options. */
-const faultWords: Readonly<Record<string, string>> = {
-  DUPLICATE_KEY: "this field was given before",
-  MULTIPLE_DOCS: "a second document begins here",
-  NON_STRING_KEY: "a field's name must be text",
-};
-
-/** JSON is YAML too. Whole numbers come as bigint, so that none is rounded before it is looked at. */
-function readDocument(text: string, name: string): unknown {
-  const options = { intAsBigInt: true, stringKeys: true, prettyErrors: false };
-  const lines = new LineCounter();
-  const document = parseDocument(text, { ...options, lineCounter: lines });
-  const faults = [...document.errors, ...document.warnings];
-  if (faults.length > 0) {
-    if (faults.some((fault) => fault.code === "RESOURCE_EXHAUSTION")) {
-      throw refusal(name, [`it is nested deeper than ${depthMax} levels`]);
-    }
-    const described = faults.map(({ pos, code, message }) => {
-      const { line, col } = lines.linePos(pos[0]);
-      return `line ${line}, column ${col}: ${faultWords[code] ?? message}`;
-    });
-    throw refusal(name, described);
-  }
-  try {
-    return document.toJS({ maxAliasCount: aliasesMax });
-  } catch (cause) {
-    // An alias of nothing, or aliases of aliases that would fill the memory.
-    throw refusal(name, [cause instanceof Error ? cause.message : String(cause)]);
-  }
-}
-
-/** The value as JSON can say it exactly; what JSON cannot say is a problem, not a rounding. */
-function plainValue(value: unknown, path: Path, problems: Problem[]): unknown {
-  if (path.length > depthMax) {
-    problems.push({ path: path.slice(0, 4), text: `is nested deeper than ${depthMax} levels` });
-    return null;
-  }
-  if (typeof value === "bigint" || typeof value === "number") return plainNumber(value, path, problems);
-  if (Array.isArray(value)) return value.map((item, index) => plainValue(item, [...path, index], problems));
-  if (!isRecord(value)) return value;
-  const entries = Object.entries(value);
-  return Object.fromEntries(entries.map(([key, item]) => [key, plainValue(item, [...path, key], problems)]));
-}
-
-function plainNumber(value: bigint | number, path: Path, problems: Problem[]): number {
-  const number = Number(value);
-  if (!Number.isFinite(number)) problems.push({ path, text: "is no number that JSON has" });
-  else if (typeof value === "bigint" && !Number.isSafeInteger(number)) {
-    problems.push({ path, text: `${value} cannot be kept exactly; give the arguments as argsText` });
-  }
-  return number;
-}
-
-function doubleArguments(turns: readonly unknown[]): Problem[] {
-  return turns.flatMap((turn, index) => {
-    const calls = isRecord(turn) && Array.isArray(turn["calls"]) ? turn["calls"] : [];
-    return calls.flatMap((call, position) =>
-      isRecord(call) && "args" in call && "argsText" in call
-        ? [{ path: ["turns", index, "calls", position], text: "has both args and argsText" }]
-        : [],
-    );
-  });
-}
-
-function problemsOf(issues: readonly z.core.$ZodIssue[], root: unknown, prefix: Path): Problem[] {
-  return issues.flatMap((issue) => {
-    const path = [...prefix, ...issue.path];
-    if (issue.code === "unrecognized_keys") {
-      const isBesideError = issue.path.length === 0 && isRecord(root) && "error" in root;
-      const text = isBesideError ? "cannot stand beside error" : "is not a known field";
-      return issue.keys.map((key) => ({ path: [...path, key], text }));
-    }
-    let found = root;
-    for (const key of issue.path) found = (found as Record<PropertyKey, unknown> | undefined)?.[key];
-    if (found === undefined) return [{ path, text: "is missing" }];
-    return [{ path, text: found === "" ? "must not be empty" : `${demandOf(issue)}, not ${shown(found)}` }];
-  });
-}
-
-const kindNames: Readonly<Record<string, string>> = {
-  string: "text",
-  int: "a whole number",
-  number: "a number",
-  array: "a list",
-  object: "a mapping",
-};
-
-function demandOf(issue: z.core.$ZodIssue): string {
-  if (issue.code === "invalid_type") return `must be ${kindNames[issue.expected] ?? issue.expected}`;
-  if (issue.code === "invalid_value") return `must be ${issue.values.map(String).join(" or ")}`;
-  if (issue.code === "too_small") return `must be at least ${issue.minimum}`;
-  return issue.code === "too_big" ? `must be at most ${issue.maximum}` : issue.message;
-}
-
-function shown(value: unknown): string {
-  if (Array.isArray(value)) return "a list";
-  if (isRecord(value)) return "a mapping";
-  const text = JSON.stringify(value);
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
-}
-
-function writePath(path: Path): string {
-  const written = path.map((key) => {
-    if (typeof key === "number") return `[${key}]`;
-    return /^[A-Za-z_]\w*$/.test(String(key)) ? `.${String(key)}` : `[${JSON.stringify(String(key))}]`;
-  });
-  return written.join("").replace(/^\./, "");
+/** What a failure may not have beside it is known, in an answer. */
+function besidesError(turn: unknown): (path: Path) => string | undefined {
+  const isError = isRecord(turn) && "error" in turn;
+  return (path) => (isError && path.length === 0 ? "cannot stand beside error" : undefined);
 }

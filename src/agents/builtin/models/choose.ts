@@ -1,13 +1,12 @@
 import { basename } from "node:path";
 import type { Disk } from "../../../host/index.ts";
 import { isDiskError, readWhole, sha256 } from "../../../host/index.ts";
+import { cassetteBytesMax } from "../../../model/cassette.ts";
 import { HoldfastError } from "../../../model/errors.ts";
 import type { ModelChoice } from "../../../model/facts/session.ts";
 import { parseCassette } from "./cassette.ts";
 import type { Environment } from "./choice.ts";
 import { parseModelChoice, requireKey } from "./choice.ts";
-
-const cassetteBytesMax = 64 * 1024 * 1024;
 
 /**
  * What `--model` names, checked before a session exists: its key is there, or its cassette can be played. `blobs` are

@@ -5,6 +5,7 @@ import type { ModelChoice } from "../../../model/facts/session.ts";
 import { makeRedactor } from "../../../model/redact.ts";
 import { makeCassetteModel } from "./cassette-model.ts";
 import { parseCassette } from "./cassette.ts";
+import { type CallLimits, callLimits } from "./call-limits.ts";
 import { baseUrlOf, type Environment, providerOf, requireKey } from "./choice.ts";
 import { makeProviderModel } from "./provider-model.ts";
 
@@ -15,6 +16,8 @@ export interface OpenModelOptions {
   /** Where keys and base URLs are looked up. */
   readonly environment: Environment;
   readonly host: Pick<Host, "fetch" | "clock">;
+  /** How long a call may be silent; {@link callLimits} where nobody says. A cassette has none. */
+  readonly limits?: CallLimits;
   /** Masks secrets in text that is about to be stored or shown. */
   readonly redact: (text: string) => string;
   /** The cassette's bytes; needed for a cassette and for nothing else. */
@@ -44,6 +47,7 @@ export function openModel(options: OpenModelOptions): Model {
       fetch: host.fetch,
     },
     clock: host.clock,
+    limits: options.limits ?? callLimits,
     redact: (text) => options.redact(own.text(text)),
   });
 }

@@ -11,8 +11,9 @@ import type {
 } from "@ai-sdk/provider";
 import type { ModelCall, PromptMessage, PromptPart, ToolDescription } from "../../../model/agent.ts";
 import type { Json } from "../../../model/values.ts";
+import { isRecord } from "../../../model/values.ts";
 import type { ProviderName } from "./choice.ts";
-import { isRecord, parseJson } from "./json.ts";
+import { parseJson } from "./json.ts";
 import { compatibleName } from "./providers.ts";
 
 /** Our model call as the provider's package wants it. Pure: the same call always becomes the same request. */
@@ -36,7 +37,12 @@ export function translateCall(
   const messages = call.messages.flatMap((message) => translateMessage(message, provider));
   const prompt: LanguageModelV3Message[] = [];
   if (call.system !== "") prompt.push({ role: "system", content: call.system });
-  prompt.push(...messages);
+  for (const message of messages) {
+    const before = prompt.at(-1);
+    // Some providers refuse turns that do not alternate, as they do after a task that nobody answered.
+    if (before?.role === "user" && message.role === "user") before.content.push(...message.content);
+    else prompt.push(message);
+  }
   const tools = call.tools.map((tool) => translateTool(tool, provider));
   const options: LanguageModelV3CallOptions = { prompt, ...(tools.length > 0 && { tools }) };
   switch (provider) {
@@ -95,14 +101,36 @@ function translateMessage(message: PromptMessage, provider: ProviderName): Langu
       return content.length > 0 ? [{ role: "user", content }] : [];
     }
     case "assistant": {
-      const content = message.parts.flatMap((part) => assistantPart(part, provider));
-      return content.length > 0 ? [{ role: "assistant", content }] : [];
+      const parts = provider === "openai" ? withProof(message.parts) : message.parts;
+      const content = parts.flatMap((part) => assistantPart(part, provider));
+      // Reasoning is refused where nothing follows it: it is the reasoning of something.
+      const end = content.findLastIndex((part) => part.type !== "reasoning") + 1;
+      return end > 0 ? [{ role: "assistant", content: content.slice(0, end) }] : [];
     }
     case "tool": {
       const content = message.parts.flatMap(resultPart);
       return content.length > 0 ? [{ role: "tool", content }] : [];
     }
   }
+}
+
+/**
+ * OpenAI's reasoning comes in parts of one item, and one of them has its proof. Without a proof the item would stand in
+ * a store of theirs, which nothing here depends on, and a request that names it is refused.
+ */
+function withProof(parts: readonly PromptPart[]): PromptPart[] {
+  const proven = new Set(
+    parts.flatMap((part) => (itemOf(part).proof === undefined ? [] : [itemOf(part).id])),
+  );
+  return parts.filter((part) => part.type !== "reasoning" || proven.has(itemOf(part).id));
+}
+
+function itemOf(part: PromptPart): { id?: unknown; proof?: string } {
+  if (part.type !== "reasoning" || !isRecord(part.providerMetadata)) return {};
+  const metadata = part.providerMetadata["openai"];
+  if (!isRecord(metadata)) return {};
+  const { itemId: id, reasoningEncryptedContent: proof } = metadata;
+  return typeof proof === "string" && proof !== "" ? { id, proof } : { id };
 }
 
 function userPart(part: PromptPart): (LanguageModelV3TextPart | LanguageModelV3FilePart)[] {
