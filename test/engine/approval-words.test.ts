@@ -86,6 +86,38 @@ describe("what a person decided", () => {
     expect([...ends].toSorted()).toEqual(["allowed, allow", "already_resolved, deny"]);
   });
 
+  test("while the run is canceled is taken, or told to be too late", async () => {
+    const start = await stageAsking(["write"], { calls: [write("b.txt"), write("c.txt")] }, done);
+    await start.work(waiting).waits("approval.asked");
+    const asked = start.killed();
+    const ends = new Set<string>();
+    for (let late = 0; late < 160; late += 3) {
+      const stage = asked.killed();
+      const work = stage.work(waiting);
+      await work.waits("run.started");
+      let steps = 0;
+      stage.world.disk.gate = () => {
+        if (steps++ === late) work.stops.request({ kind: "cancel", by: "bob" });
+        return undefined;
+      };
+      const said = await say(stage, deny).then(
+        () => "denied",
+        (error: unknown) => (error as { code: string }).code,
+      );
+      stage.world.disk.gate = undefined;
+      work.stops.request({ kind: "cancel", by: "bob" });
+      await expectEnding(work, "canceled");
+      const examined = await stage.examine();
+      expectSettledOnce(examined);
+      ends.add(
+        `${said}: ${factsOf(examined, "op.known")
+          .map((fact) => fact.outcome)
+          .join()}`,
+      );
+    }
+    expect([...ends].toSorted()).toEqual(["denied: denied,canceled", "usage: canceled,canceled"]);
+  });
+
   test("and shall remember holds for all later operations of that kind, also in later processes", async () => {
     for (const [answer, reads] of [
       [allow, /written|created|Wrote|wrote/i],

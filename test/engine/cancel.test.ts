@@ -141,6 +141,23 @@ describe("a run that is canceled", () => {
     expectSendable(next);
   });
 
+  test("as it completes is completed, and no other one is begun", async () => {
+    for (const stop of [cancel, { kind: "suspend", reason: "signal" }] as const) {
+      const stage = await Stage.set({ turns: [done, done] });
+      await stage.send("Second.");
+      const work = stage.work({
+        onFact: (fact) => {
+          if (fact.kind === "run.ended") work.stops.request(stop);
+        },
+      });
+      await expectEnding(work, "completed");
+      const { state, queue } = await stage.examine();
+      expect([...state.runs.values()].map((run) => run.at)).toEqual(["completed"]);
+      expect([...queue.deliveries.values()].map((one) => one.at)).toEqual(["acknowledged", "admitted"]);
+      await expectEnding(stage.work(), "completed");
+    }
+  });
+
   test("does so also where it was only being suspended, and where it waits for its provider", async () => {
     const error = { status: 503, message: "later", retryAfterMs: 60_000 };
     const stage = await Stage.set({ turns: [{ error }, done] });

@@ -127,6 +127,30 @@ describe("an answer in whose middle its process dies", () => {
     expect(new Set(cut.map((message) => message.id)).size).toBe(2);
   });
 
+  test("is kept also where it was not the first one of its process", async () => {
+    const first = { ...answer, calls: [{ tool: "read", args: { path: "a.txt" } }] };
+    const stage = await set([first, answer]);
+    let death: Stage | undefined;
+    let written = 0;
+    let calls = 0;
+    stage.world.disk.gate = (effect) => {
+      if (calls < 2 || effect.path !== live(stage)) return undefined;
+      if (effect.verb === "write" && ++written === 6) death = stage.killed();
+      return undefined;
+    };
+    const work = stage.work({
+      onFact: (fact) => {
+        if (fact.kind === "model.requested") calls++;
+      },
+    });
+    await expectEnding(work, "completed");
+    if (death === undefined) throw new Error("nobody died");
+    await expectEnding(death.work(), "completed");
+    const cut = cutOf(await death.examine());
+    expect(cut).toMatchObject([{ turn: 2 }]);
+    expectBeginning(cut[0]);
+  });
+
   test("is kept by whoever only cancels the run, or only looks in on the way; its cost is not known", async () => {
     const from = deaths.at(-8);
     if (from === undefined) throw new Error("nobody died");

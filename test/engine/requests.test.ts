@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { admit } from "../../src/engine/admit.ts";
 import { abandonRun, approveOperation, cancelRun, type EngineContext } from "../../src/engine/index.ts";
-import { applyToQueue, emptyQueueState } from "../../src/model/delivery.ts";
 import type { Json } from "../../src/model/values.ts";
 import { isHoldfastError } from "../../src/model/errors.ts";
 import { allow, deny, done, expectEnding, say, stageAsking, waiting, write } from "./asking.ts";
@@ -168,6 +166,40 @@ describe("a request to whoever holds a session", () => {
     expect(after.text("b.txt")).toBe("new\n");
   });
 
+  test("made while the holder lets go is answered by him, or whoever made it finds that nobody holds it", async () => {
+    const ends = { answered: 0, found: 0 };
+    const { stage: quiet, work: leaver } = await runThatWaits();
+    const before = quiet.world.disk.effects.length;
+    leaver.stops.request({ kind: "suspend", reason: "signal" });
+    await leaver.report;
+    const steps = quiet.world.disk.effects.length - before;
+    for (let at = 0; at <= steps; at++) {
+      const { stage, work } = await runThatWaits();
+      // Only the last look under the lock may still find it.
+      stage.world.disk.tells = undefined;
+      const engine = stage.world.engine();
+      let seen = 0;
+      let isHeld: Promise<boolean> | undefined;
+      stage.world.disk.gate = () => {
+        if (seen++ === at) {
+          const made = ask(stage, "req_1", { verb: "dance", args: {}, engine });
+          isHeld = made.then(() => engine.store.isHeld(stage.session));
+        }
+        return undefined;
+      };
+      work.stops.request({ kind: "suspend", reason: "signal" });
+      await work.report;
+      stage.world.disk.gate = undefined;
+      // He was gone before.
+      if (isHeld === undefined) break;
+      const found = !(await isHeld);
+      const isAnswered = answers(await stage.examine())["req_1"] === "usage";
+      expect(found || isAnswered, `made ${at} steps after he began to leave`).toBe(true);
+      ends[isAnswered ? "answered" : "found"]++;
+    }
+    expect(Math.min(ends.answered, ends.found)).toBeGreaterThan(0);
+  });
+
   test("of whoever dies over it is done where it was durable", async () => {
     const { stage: first } = await runThatWaits();
     const [operation] = await first.operations();
@@ -316,22 +348,9 @@ test("of one who cancels and one who gives up in the same moment the graver word
   }
 });
 
-/** Admits a message as somebody who does not hold the session. */
-async function send(stage: Stage, text: string): Promise<void> {
-  const engine = stage.world.engine();
-  const queue = emptyQueueState();
-  const { session } = stage;
-  const target = { session, queue, blobs: engine.store.blobs(session), logSeq: 0 };
-  await engine.store.appendToQueue(
-    session,
-    (commit) => applyToQueue(queue, commit),
-    (transaction) => admit(engine, target, transaction, { text, source: "user" }),
-  );
-}
-
 test("a cancel that comes as its run completes is told so, and ends no run that comes after it", async () => {
   const start = await Stage.set({ turns: [{ text: "1" }, { text: "2" }] });
-  await send(start, "Second.");
+  await start.send("Second.");
   const quiet = start.killed();
   let first = { from: 0, run: "" };
   await quiet.work({

@@ -1,6 +1,14 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { cancelRun, resolveOperation } from "../../src/engine/index.ts";
+import {
+  cancelRun,
+  resolveOperation,
+  resume,
+  StopSwitch,
+  type EngineContext,
+  type Observer,
+} from "../../src/engine/index.ts";
+import type { Tool } from "../../src/model/agent.ts";
 import { createSession } from "../../src/engine/create-session.ts";
 import type { RunEnded } from "../../src/model/facts.ts";
 import { changesDisk } from "../crash/memory-disk.ts";
@@ -154,6 +162,41 @@ describe("a run whose time is used up ends as failed", () => {
       break;
     }
     expect(seen).toBe(1);
+  });
+
+  test("and what a tool starts may take no longer than what is left of it, over all attempts", async () => {
+    const look = { calls: [{ tool: "read", args: { path: "a.txt" } }] };
+    const stage = await Stage.set({ turns: [look, look, done], policy: tenHours });
+    const engine = stage.world.engine();
+    const lefts: number[] = [];
+    const context: EngineContext = {
+      ...engine,
+      async openAgent(request) {
+        const agent = await engine.openAgent(request);
+        const tools = agent.tools.map((tool): Tool => ({
+          ...tool,
+          perform: (run, evidence) => {
+            lefts.push(Math.round(((run.deadlineAt ?? 0) - stage.world.clock.now()) / hourMs));
+            return tool.perform(run, evidence);
+          },
+        }));
+        return { ...agent, tools };
+      },
+    };
+    const stops = new StopSwitch();
+    const observer: Observer = {
+      live: () => undefined,
+      commit: ({ facts }) => {
+        // Each answer takes two hours, and after the first one the work is suspended.
+        if (facts.some(({ kind }) => kind === "model.requested")) stage.world.clock.advance(2 * hourMs);
+        if (facts.some(({ kind }) => kind === "op.settled") && lefts.length === 1) stops.request(suspend);
+      },
+    };
+    const request = { selector: stage.session, acceptRollback: false };
+    expect((await resume(context, { ...request, stops }, observer)).ending).toBe("suspended");
+    await pass(stage, 50 * hourMs);
+    expect((await resume(context, request, observer)).ending).toBe("completed");
+    expect(lefts).toEqual([8, 6]);
   });
 
   test("and begins nothing where none was left when it was picked up", async () => {

@@ -7,8 +7,10 @@ import {
   type LiveEvent,
   type WorkReport,
 } from "../../src/engine/index.ts";
+import { admit } from "../../src/engine/admit.ts";
 import { createSession } from "../../src/engine/create-session.ts";
 import type { Commit } from "../../src/model/commit.ts";
+import { applyToQueue, emptyQueueState } from "../../src/model/delivery.ts";
 import type { Fact, FactKind } from "../../src/model/facts.ts";
 import type { GivenPolicy } from "../../src/model/policy.ts";
 import type { OperationState } from "../../src/model/operation.ts";
@@ -66,6 +68,19 @@ export class Stage {
   /** Has a new process go on with the session. */
   work(options: WorkOptions = {}): Work {
     return new Work(this, options);
+  }
+
+  /** Admits a message as somebody who does not hold the session. */
+  async send(text: string): Promise<void> {
+    const engine = this.world.engine();
+    const queue = emptyQueueState();
+    const { session } = this;
+    const target = { session, queue, blobs: engine.store.blobs(session), logSeq: 0 };
+    await engine.store.appendToQueue(
+      session,
+      (commit) => applyToQueue(queue, commit),
+      (transaction) => admit(engine, target, transaction, { text, source: "user" }),
+    );
   }
 
   examine(): Promise<Examined> {
