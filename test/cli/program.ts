@@ -87,6 +87,11 @@ export class Place {
     mkdirSync(this.workspace);
   }
 
+  /** Ends this process too, where it still runs when the place is removed. */
+  keep(child: ChildProcess): void {
+    this.#running.add(child);
+  }
+
   /** Ends what still runs and removes everything. */
   remove(): void {
     for (const child of this.#running) child.kill("SIGKILL");
@@ -112,7 +117,7 @@ export class Place {
     const { program = this.program } = options;
     const stdio: StdioOptions = ["pipe", stdout, stderr];
     const child = spawn(process.execPath, [program, ...args], { cwd, env: this.env(env), stdio });
-    this.#running.add(child);
+    this.keep(child);
     child.stdin?.on("error", () => undefined);
     child.stdin?.end(stdin ?? "");
     return follow(child);
