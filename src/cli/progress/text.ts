@@ -11,6 +11,7 @@ import type { Screen, Span } from "../screen.ts";
 import { waitingLines, waitsForApproval } from "../text/approval.ts";
 import { argumentsText } from "../text/arguments.ts";
 import { oneLine } from "../text/clean.ts";
+import { label } from "../text/label.ts";
 import { formatDuration } from "../text/units.ts";
 import { wrapText } from "../text/wrap.ts";
 import { LiveRegion } from "./live-region.ts";
@@ -79,7 +80,7 @@ export class TextProgress implements ProgressOutput {
   begun(session: string): void {
     if (this.#session !== undefined) return;
     this.#session = session;
-    this.#line(["dim", "session    "], session);
+    this.#line(label("session"), session);
   }
 
   note(text: string): void {
@@ -120,7 +121,7 @@ export class TextProgress implements ProgressOutput {
     if (report.ending === "idle") {
       this.#line("Nothing to do: no run is open and no message waits.");
       for (const line of queue === undefined ? [] : queueLines(queue, columns)) screen.line(...line);
-      this.#line(["dim", "next       "], `${program} resume ${report.session} --task "…"`);
+      this.#line(label("next"), `${program} resume ${report.session} --task "…"`);
       return;
     }
     if (left?.run === undefined) return;
