@@ -1,6 +1,6 @@
-import { isDiskError } from "../host/index.ts";
 import type { Part } from "../model/facts.ts";
 import type { OperationState, Result } from "../model/operation.ts";
+import { cleanUp } from "./clean-up.ts";
 import { recordedArguments } from "./operation-arguments.ts";
 import { toolOf } from "./operation-facts.ts";
 import type { PayloadWriter } from "./payloads.ts";
@@ -26,7 +26,7 @@ export async function settleTurn(crew: Crew, operations: readonly OperationState
     (operation): operation is EndedOperation =>
       operation.at === "known" && operation.run === run && operation.turn === turn,
   );
-  for (const operation of ended) await cleanUp(crew, operation);
+  for (const operation of ended) await cleanUpAfter(crew, operation);
   const membersBytes = operations.length * resultBytes + ended.length * settledBytes;
   const writer = worker.payloads(membersBytes);
   const parts: Part[] = [];
@@ -40,16 +40,12 @@ export async function settleTurn(crew: Crew, operations: readonly OperationState
   for (const { origin } of ended) worker.exactArgs.delete(origin);
 }
 
-async function cleanUp(crew: Crew, operation: EndedOperation): Promise<void> {
+async function cleanUpAfter(crew: Crew, operation: EndedOperation): Promise<void> {
   const tool = toolOf(crew, operation);
   if (tool === undefined || tool.effect === "pure") return;
   const place = crew.worker.place(operation.run, operation.operation);
-  try {
-    await tool.cleanUp(place, operation.evidence, await recordedArguments(crew, operation));
-  } catch (error) {
-    // What cannot be removed is litter: no outcome depends on it.
-    if (!isDiskError(error)) throw error;
-  }
+  const { evidence } = operation;
+  await cleanUp(tool, place, { evidence, args: await recordedArguments(crew, operation) });
 }
 
 async function resultPart(crew: Crew, writer: PayloadWriter, operation: EndedOperation): Promise<Part> {

@@ -9,12 +9,12 @@ import {
   readSession,
   resolveOperation,
 } from "../../src/engine/index.ts";
+import { createSession } from "../../src/engine/create-session.ts";
 import { environmentOf, wires } from "../agents/wire.ts";
 import type { EngineWorkerLine } from "../peers/engine-worker.ts";
 import { startModelServer, type ModelServer } from "../peers/model-server.ts";
 import { examine, expectKept, expectSettledOnce, factsOf } from "./examine.ts";
 import { bundlePrograms, Home, list, type Programs, type WorkerProcess } from "./home.ts";
-import { plantSession } from "./planted.ts";
 
 let programs: Programs;
 const homes: Home[] = [];
@@ -115,7 +115,7 @@ describe("a command that runs when its run is canceled", () => {
     const { home, worker } = await running(`echo begun; sleep 30; echo x > ${newHome().witness}`);
     const canceling = home.worker({ cancel: { session: session(home), by: "bob" } });
     expect(await canceling.ended).toMatchObject({ code: 0, stderr: "" });
-    expect(canceling.lines.at(-1)?.["shown"]).toMatchObject({ status: "canceled", error: "by bob" });
+    expect(canceling.lines.at(-1)?.["shown"]).toMatchObject({ status: "canceled", error: "canceled by bob" });
     expect(await worker.ended).toMatchObject({ code: 4, report: { ending: "canceled" } });
     const { queue, state } = await examined(home);
     expect([...queue.requests.values()]).toMatchObject([{ verb: "cancel", by: "bob", answer: { ok: true } }]);
@@ -228,11 +228,8 @@ describe("a command that a person must allow", () => {
     const home = newHome();
     const command = `echo x >> ${home.witness}`;
     const model = home.cassette([{ calls: [{ tool: "exec", args: { command } }] }, done]);
-    const request = { ...home.task({ model }), policy: { allowShell: true } };
-    const selector = await plantSession(home.engine(), request, (created) => ({
-      ...created,
-      policy: { ...created.policy, approvals: { exec: "ask" } },
-    }));
+    const policy = { allowShell: true, approvals: { exec: "ask" as const } };
+    const selector = await createSession(home.engine(), home.task({ model, policy }));
     return { home, selector };
   }
 

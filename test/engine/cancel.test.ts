@@ -5,9 +5,9 @@ import { parallelMax } from "../../src/model/next-step.ts";
 import { projectPrompt } from "../../src/model/projection.ts";
 import { finishByHand, newWorld, patient, stopAt } from "../crash/engine-story.ts";
 import type { EngineWorld } from "../crash/engine-world.ts";
-import { changesDisk } from "../crash/memory-disk.ts";
 import { faultOfPrompt } from "../model/prompt-fault.ts";
-import { done, expectEnding, write } from "./asking.ts";
+import { done, expectEnding } from "./asking.ts";
+import { deathsOfRun, type Deaths } from "./deaths.ts";
 import { examine, expectKept, expectSettledOnce, factsOf, type Examined } from "./examine.ts";
 import { Stage } from "./stage.ts";
 
@@ -190,20 +190,6 @@ const outcomeOf = (verb: Promise<unknown>): Promise<string> =>
     (error: unknown) => (isHoldfastError(error) ? error.code : String(error)),
   );
 
-/** What a death may leave of a run that makes a file and changes another. */
-async function deathsOfRun(): Promise<Stage[]> {
-  const calls = [write("new/b.txt"), write("a.txt")];
-  const stage = await Stage.set({ turns: [{ calls }, done, done] });
-  const deaths: Stage[] = [];
-  stage.world.disk.gate = (effect) => {
-    if (changesDisk(effect)) deaths.push(stage.killed());
-    return undefined;
-  };
-  await stage.work().report;
-  stage.world.disk.gate = undefined;
-  return deaths;
-}
-
 interface Place {
   session: string;
   run: string;
@@ -234,28 +220,23 @@ async function expectOver(stage: Stage, { verb, ...place }: Place & { verb: stri
 }
 
 describe("a run that nobody works on", () => {
-  const deaths: Stage[] = [];
-  const notLookedInto: Stage[] = [];
-  /** Those of which a person must say what happened. */
+  let deaths: Deaths;
+  /** Those of which a person must say what happened, since somebody has looked. */
   const doubtful: Stage[] = [];
   beforeAll(async () => {
-    deaths.push(...(await deathsOfRun()));
-    for (const stage of deaths) {
-      const { state } = await stage.examine();
-      if (![...state.operations.values()].some((one) => one.at === "started")) continue;
-      const looked = stage.killed();
+    deaths = await deathsOfRun();
+    for (const death of deaths.doubtful) {
+      const looked = death.killed();
       await looked.work().report;
-      if ((await looked.examine()).state.row.openUnknowns === 0) continue;
       doubtful.push(looked);
-      notLookedInto.push(stage);
     }
     expect(doubtful.length).toBeGreaterThan(0);
   });
 
   test("ends as somebody wants it in every state; only what is unknown keeps it from being canceled", async () => {
     const ends = new Set<string>();
-    const some = deaths.filter((_, index) => index % 3 === 0);
-    const left = [...some, ...[...doubtful, ...notLookedInto].flatMap((one) => [one, one])];
+    const some = deaths.all.filter((_, index) => index % 3 === 0);
+    const left = [...some, ...[...doubtful, ...deaths.doubtful].flatMap((one) => [one, one])];
     for (const [index, from] of left.entries()) {
       const stage = from.killed();
       const { session } = stage;
