@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { documentIn, linesOf, Place } from "./program.ts";
@@ -6,11 +6,7 @@ import { documentIn, linesOf, Place } from "./program.ts";
 const place = new Place();
 afterAll(() => place.remove());
 
-const file = (name: string, content: string | Uint8Array) => {
-  const path = join(place.folder, name);
-  writeFileSync(path, content);
-  return path;
-};
+const file = place.file.bind(place);
 const model = place.cassette({ text: "Done." });
 const good = ["--model", model, "--task", "x"];
 
