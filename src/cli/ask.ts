@@ -44,7 +44,7 @@ async function chooseByKeys(outside: Outside, capability: string, signal: AbortS
   const { choose } = await import("./choose.ts");
   const keys = await outside.openKeys();
   try {
-    return signal.aborted ? "aborted" : await choose(capability, keys, signal);
+    return await choose(capability, keys, signal);
   } finally {
     keys.close();
   }

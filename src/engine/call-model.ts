@@ -43,7 +43,8 @@ export async function callModel(
   const turn = { run: run.run, turn: step.turn };
   const fail = async (failure: ModelFailure) => {
     const message = crew.agent.redact(failure.message).slice(0, messageLengthMax).toWellFormed();
-    const began = firstTokenMs !== undefined;
+    // What was not shown, as a call's arguments, begins an answer as well.
+    const began = failure.began === true || firstTokenMs !== undefined;
     const cut = await interruptedMessage(worker, turn, pieces);
     await worker.commit([...cut, { kind: "model.failed", ...turn, ...failure, message, began, durationMs }]);
   };

@@ -5,15 +5,20 @@ import type { Worker } from "./worker.ts";
 
 /** What had come of an answer when it was cut: kept as a message, and never sent to a model as if it were whole. */
 
+/** So many parts of one are kept: more than any model makes, and a line takes them. */
+const partsMax = 1000;
+const partBytes = 320;
+
 /** The pieces as a message; none where nothing had come that shows. Their secrets are masked already. */
 export async function interruptedMessage(
   worker: Worker,
   turn: { readonly run: string; readonly turn: number },
   pieces: readonly LivePiece[],
 ): Promise<[] | [Message]> {
-  const writer = worker.payloads();
+  const texts = joined(pieces).slice(0, partsMax);
+  const writer = worker.payloads(texts.length * partBytes);
   const parts: Part[] = [];
-  for (const { part: type, text } of joined(pieces)) {
+  for (const { part: type, text } of texts) {
     if (text.trim() !== "") parts.push({ type, ...(await writer.text(text)) });
   }
   if (parts.length === 0) return [];

@@ -2,6 +2,7 @@ import { isDiskError, isExhausted } from "../host/index.ts";
 import type { EffectResult, Prepared, Tool, ToolRun } from "../model/agent.ts";
 import type { OperationState } from "../model/operation.ts";
 import type { Json } from "../model/values.ts";
+import { cleanUp } from "./clean-up.ts";
 import { exactArguments } from "./operation-arguments.ts";
 import type { ReadyOperation } from "./operation-facts.ts";
 import { knownFact, maskSecrets, startedFacts, toolOf, toolRun } from "./operation-facts.ts";
@@ -55,7 +56,7 @@ async function prepareOperation(crew: Crew, operation: OperationState): Promise<
     return { operation, tool, run, evidence };
   }
   // Masked, it would be a proof of something else.
-  await tool.cleanUp(run.place, evidence, run.args);
+  await cleanUp(tool, run.place, { evidence, args: run.args });
   return await refuse({ outcome: "error", output: secretInPlace });
 }
 
@@ -94,7 +95,7 @@ async function performOperation(crew: Crew, ready: ReadyOperation): Promise<void
 
 /** What was prepared for operations that must not start any more: they may be started by whoever goes on. */
 async function putBack(crew: Crew, ready: readonly ReadyOperation[]): Promise<void> {
-  for (const { tool, run, evidence } of ready) await tool.cleanUp(run.place, evidence, run.args);
+  for (const { tool, run, evidence } of ready) await cleanUp(tool, run.place, { evidence, args: run.args });
 }
 
 /** Records that operations which never started never will. */

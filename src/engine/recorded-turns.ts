@@ -34,7 +34,7 @@ export function redactedCallsOf(call: RecordedCall): number {
 
 /** A reason that this version does not know fails as any refusal does; whether it is repeated is said beside it. */
 function turnOfFailure(failed: ModelFailed, came: readonly CassettePart[]): CassetteTurn {
-  const { status, message, retryAfterMs, retryable, began } = failed;
+  const { status, message, retryAfterMs, retryable, began, usage } = failed;
   const parts = came.map(({ text, reasoning }) => (reasoning === undefined ? { text } : { reasoning }));
   const reason = failureReasons.find((one) => one === failed.reason) ?? "http";
   return {
@@ -45,6 +45,7 @@ function turnOfFailure(failed: ModelFailed, came: readonly CassettePart[]): Cass
       ...(retryAfterMs !== undefined && { retryAfterMs }),
       retryable,
       ...(parts.length > 0 ? { parts } : began && { began }),
+      ...(usage !== undefined && { usage }),
     },
   };
 }

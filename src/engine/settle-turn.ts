@@ -1,9 +1,10 @@
-import { isDiskError, utf8Text } from "../host/index.ts";
 import type { Part } from "../model/facts.ts";
 import type { OperationState, Result } from "../model/operation.ts";
+import { cleanUp } from "./clean-up.ts";
 import { recordedArguments } from "./operation-arguments.ts";
 import { toolOf } from "./operation-facts.ts";
 import type { PayloadWriter } from "./payloads.ts";
+import { storedText } from "./read-payload.ts";
 import type { Crew } from "./worker.ts";
 
 type EndedOperation = Extract<OperationState, { result: Result }>;
@@ -25,7 +26,7 @@ export async function settleTurn(crew: Crew, operations: readonly OperationState
     (operation): operation is EndedOperation =>
       operation.at === "known" && operation.run === run && operation.turn === turn,
   );
-  for (const operation of ended) await cleanUp(crew, operation);
+  for (const operation of ended) await cleanUpAfter(crew, operation);
   const membersBytes = operations.length * resultBytes + ended.length * settledBytes;
   const writer = worker.payloads(membersBytes);
   const parts: Part[] = [];
@@ -39,16 +40,12 @@ export async function settleTurn(crew: Crew, operations: readonly OperationState
   for (const { origin } of ended) worker.exactArgs.delete(origin);
 }
 
-async function cleanUp(crew: Crew, operation: EndedOperation): Promise<void> {
+async function cleanUpAfter(crew: Crew, operation: EndedOperation): Promise<void> {
   const tool = toolOf(crew, operation);
   if (tool === undefined || tool.effect === "pure") return;
   const place = crew.worker.place(operation.run, operation.operation);
-  try {
-    await tool.cleanUp(place, operation.evidence, await recordedArguments(crew, operation));
-  } catch (error) {
-    // What cannot be removed is litter: no outcome depends on it.
-    if (!isDiskError(error)) throw error;
-  }
+  const { evidence } = operation;
+  await cleanUp(tool, place, { evidence, args: await recordedArguments(crew, operation) });
 }
 
 async function resultPart(crew: Crew, writer: PayloadWriter, operation: EndedOperation): Promise<Part> {
@@ -56,8 +53,8 @@ async function resultPart(crew: Crew, writer: PayloadWriter, operation: EndedOpe
   const { outcome, outputBlob, resolution } = result;
   const part = { type: "tool_result" as const, operation: origin, outcome };
   if (outputBlob !== undefined && resolution === undefined) return { ...part, outputBlob };
-  const output =
-    outputBlob === undefined ? (result.output ?? "") : utf8Text(await crew.worker.held.blobs.get(outputBlob));
+  const stored = { text: result.output, blob: outputBlob };
+  const output = await storedText(crew.worker.held.blobs, stored);
   const { text, blob } = await writer.text(withResolution(result, output));
   return { ...part, ...(blob === undefined ? { output: text } : { outputBlob: blob }) };
 }

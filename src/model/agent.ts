@@ -87,6 +87,8 @@ export interface ModelFailure {
   retryable: boolean;
   /** True where something of an answer had come; absent where the model cannot tell. */
   began?: boolean;
+  /** Tokens of the call, where the provider told them all the same. */
+  usage?: Usage;
 }
 
 /** Events of one call. The stream ends with exactly one `answered` or `failed`, and never throws. */

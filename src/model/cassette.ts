@@ -61,6 +61,16 @@ const CassettePart = z.strictObject({
 /** One part of an answer: a text, a reasoning, or a call. */
 export type CassettePart = z.infer<typeof CassettePart>;
 
+/** Tokens of a call. */
+const CassetteUsage = z.strictObject({
+  input: z.optional(count),
+  output: z.optional(count),
+  cachedInput: z.optional(count),
+  reasoning: z.optional(count),
+  /** True where these numbers are a lower bound. */
+  lowerBound: z.optional(z.boolean()),
+});
+
 /** One recorded answer. */
 const AnswerTurn = z.strictObject({
   reasoning: z.optional(z.string()),
@@ -69,16 +79,7 @@ const AnswerTurn = z.strictObject({
   /** Instead of those three, where they cannot say it: their order, their number, what a provider added to them. */
   parts: z.optional(z.array(CassettePart)),
   /** Absent where it is unknown. */
-  usage: z.optional(
-    z.strictObject({
-      input: z.optional(count),
-      output: z.optional(count),
-      cachedInput: z.optional(count),
-      reasoning: z.optional(count),
-      /** True where these numbers are a lower bound. */
-      lowerBound: z.optional(z.boolean()),
-    }),
-  ),
+  usage: z.optional(CassetteUsage),
   /** Absent: `tool-calls` where there are any, else `stop`. */
   stopReason: z.optional(z.enum(stopReasons)),
   /** Pause before the first token. */
@@ -113,6 +114,8 @@ const ToldErrorTurn = z.strictObject({
     began: z.optional(z.boolean()),
     /** What had come of it. */
     parts: z.optional(z.array(CassettePiece)),
+    /** Tokens of the call, where they were told all the same. */
+    usage: z.optional(CassetteUsage),
     /** HTTP status, where there was one. */
     status: z.optional(z.int().check(z.minimum(100), z.maximum(599))),
     /** The whole of it, for people. */
@@ -138,7 +141,8 @@ export interface Cassette {
 export function schemaOfTurn(turn: unknown): z.ZodMiniType<CassetteTurn> {
   if (!isRecord(turn) || !("error" in turn)) return AnswerTurn;
   const { error } = turn;
-  const tells = isRecord(error) && ["reason", "retryable", "began", "parts"].some((name) => name in error);
+  const tells =
+    isRecord(error) && ["reason", "retryable", "began", "parts", "usage"].some((name) => name in error);
   return tells ? ToldErrorTurn : ErrorTurn;
 }
 

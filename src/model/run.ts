@@ -92,12 +92,15 @@ export function evolveRun(state: RunState | undefined, fact: RunFact, place: Fac
       const { reason, message: error } = fact;
       return { ...base(state), at: "suspended", reason, error, elapsedMs: state.elapsedMs + fact.elapsedMs };
     }
-    case "run.input_required":
-      return { ...base(state), at: "input_required", elapsedMs: state.elapsedMs + fact.elapsedMs };
+    case "run.input_required": {
+      const left = attemptLeft(state, place);
+      return { ...base(state), ...left, at: "input_required", elapsedMs: left.elapsedMs + fact.elapsedMs };
+    }
     case "run.ended": {
       const { status, reason, message: error, by, text } = fact;
-      const elapsedMs = state.elapsedMs + fact.elapsedMs;
-      return { ...base(state), at: status, reason, error, by, text, endedAt: place.at, elapsedMs };
+      const left = attemptLeft(state, place);
+      const elapsedMs = left.elapsedMs + fact.elapsedMs;
+      return { ...base(state), ...left, at: status, reason, error, by, text, endedAt: place.at, elapsedMs };
     }
     case "model.requested":
       return { ...state, calling: true };
@@ -106,7 +109,7 @@ export function evolveRun(state: RunState | undefined, fact: RunFact, place: Fac
       return { ...state, calling: false, failures: [], turns: state.turns + 1, usage };
     }
     case "model.failed": {
-      const usage = wasFree(fact) ? state.usage : addUsage(state.usage, undefined);
+      const usage = wasFree(fact) ? state.usage : addUsage(state.usage, fact.usage);
       return { ...state, calling: false, failures: [...state.failures, fact], usage };
     }
   }
@@ -169,22 +172,31 @@ function created(fact: Extract<RunFact, { kind: "run.created" }>, place: FactPla
   };
 }
 
-/** An attempt that died took from its start to its last line; a call that it left open has an unknown usage. */
 function started(
   state: Exclude<RunState, { at: "completed" | "failed" | "canceled" }>,
   place: FactPlace,
 ): RunState {
-  const died = state.at === "running" ? Math.max(0, place.lastAt - state.startedAt) : 0;
   return {
     ...base(state),
+    ...attemptLeft(state, place),
     at: "running",
     epoch: place.epoch,
     startedAt: place.at,
     attempts: state.attempts + 1,
     failures: [],
+  };
+}
+
+/**
+ * What an attempt counts for that another process goes on from, or ends: it took from its start to its last line; and a
+ * call that is open has an unknown usage.
+ */
+function attemptLeft(state: RunState, place: FactPlace): Pick<RunBase, "calling" | "usage" | "elapsedMs"> {
+  const died = state.at === "running" && state.epoch !== place.epoch;
+  return {
     calling: false,
     usage: state.calling ? addUsage(state.usage, undefined) : state.usage,
-    elapsedMs: state.elapsedMs + died,
+    elapsedMs: state.elapsedMs + (died ? Math.max(0, place.lastAt - state.startedAt) : 0),
   };
 }
 

@@ -57,7 +57,7 @@ export class LiveFile {
   async read(seq: number): Promise<LivePiece[]> {
     try {
       const bytes = await readWhole(this.#disk, this.#path, liveBytesMax);
-      return bytes === undefined || !isUtf8(bytes) ? [] : piecesOf(utf8Text(bytes), seq);
+      return bytes === undefined ? [] : piecesOf(bytes, seq);
     } catch (error) {
       if (isDiskError(error)) return [];
       throw error;
@@ -111,18 +111,31 @@ export class LiveFile {
   }
 }
 
-/** The last line may be torn; what cannot be read ends it. */
-function piecesOf(text: string, seq: number): LivePiece[] {
-  const [head = "", ...lines] = text.split("\n");
-  if ((parse(head) as { seq?: unknown } | undefined)?.seq !== seq) return [];
+/** The last line may be torn, also within a character; what cannot be read ends it. */
+function piecesOf(bytes: Uint8Array, seq: number): LivePiece[] {
   const pieces: LivePiece[] = [];
-  for (const line of lines) {
-    const piece = parse(line) as Partial<LivePiece> | undefined;
-    if (piece?.part !== "text" && piece?.part !== "reasoning") break;
-    if (typeof piece.text !== "string") break;
-    pieces.push({ part: piece.part, text: piece.text });
+  let isHead = true;
+  for (const line of wholeLines(bytes)) {
+    const value = isUtf8(line) ? parse(utf8Text(line)) : undefined;
+    if (isHead) {
+      if ((value as { seq?: unknown } | null | undefined)?.seq !== seq) return [];
+      isHead = false;
+      continue;
+    }
+    const { part, text } = (value ?? {}) as Partial<LivePiece>;
+    if ((part !== "text" && part !== "reasoning") || typeof text !== "string") break;
+    pieces.push({ part, text });
   }
   return pieces;
+}
+
+function* wholeLines(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let from = 0; ;) {
+    const end = bytes.indexOf(0x0a, from);
+    if (end === -1) return;
+    yield bytes.subarray(from, end);
+    from = end + 1;
+  }
 }
 
 function parse(line: string): unknown {

@@ -30,6 +30,7 @@ const proven: Readonly<Record<string, readonly string[]>> = {
   "cli/commands/session-record.ts: run list …": ["what a recorded cassette of two tasks is to be told"],
   "cli/commands/session-record.ts: run show …": ["what a recorded cassette is to be told"],
   "cli/commands/session-show.ts: resume …": ["a session without a run"],
+  "cli/commands/session-show.ts: run show …": ["a page of a session whose process waits for a person"],
   "cli/declare-runs.ts: resume --help": ["nothing that could be accepted yet"],
   "cli/declare-runs.ts: session list --resumable": ["a resume of nothing"],
   "cli/demo/run-demo.ts: session show …": ["the end of the demo"],

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { bundleForNode } from "../peers/bundle.ts";
 import { askFor } from "./asking.ts";
 import { commandsOf, documentIn, Place, sessionIn } from "./program.ts";
 import type { TerminalCall } from "./terminal.ts";
@@ -27,7 +28,9 @@ function start(...commands: string[]): TerminalCall {
 
 /** A terminal as a shell wants it: lines, an echo, and keys that signal; the cursor is shown. */
 function expectOrdinary(written: string): void {
-  for (const setting of [" icanon", " echo ", " isig"]) expect(written).toContain(setting);
+  for (const setting of ["icanon", "echo", "isig"]) {
+    expect(written.slice(written.lastIndexOf("baud"))).toMatch(new RegExp(`(?:^|\\s)${setting}\\s`));
+  }
   expect(written.lastIndexOf("\u001b[?25h")).toBeGreaterThanOrEqual(written.lastIndexOf("\u001b[?25l"));
 }
 
@@ -97,6 +100,7 @@ describe("a person at the terminal", () => {
     await delay(100);
     call.type("\u0004x");
     await delay(100);
+    expect(call.written).not.toContain("canceling");
     call.type(interrupt);
     const { code, written } = await call.ended;
     expect(code).toBe(4);
@@ -107,26 +111,15 @@ describe("a person at the terminal", () => {
   });
 
   test("answers nothing by what was typed before the question", async () => {
-    const model = place.cassette(
-      {
-        text: "one two three four",
-        perTokenMs: 200,
-        calls: [{ tool: "exec", args: { command: "touch typed" } }],
-      },
-      { text: "Done." },
-    );
-    const args = ["run", "--task", "Go", "--model", model, ...askFor(place)];
-    const call = startInTerminal(place, args, {}, "stty -a");
-    await call.seen(/two/);
-    call.type(`${enter}y${enter}`);
-    await call.seen(question);
-    await delay(300);
-    expect(existsSync(join(place.workspace, "typed"))).toBe(false);
-    call.type(down + down + enter);
-    const { code, written } = await call.ended;
-    expect(code).toBe(0);
-    expectOrdinary(written);
-    expect((await runOf(written)).operations).toMatchObject([{ outcome: "denied" }]);
+    const reader = await bundleForNode("test/peers/keys-reader.ts");
+    const call = startShellInTerminal(place, `exec ${shellWords([process.execPath, reader])}`);
+    await call.seen(/ready/);
+    call.type(`${enter}${down}y${interrupt}`);
+    await call.seen(/open/);
+    call.type("q");
+    const { written } = await call.ended;
+    // Of all that only Ctrl-C is passed on.
+    expect(written.match(/got ".*"/g)).toEqual([String.raw`got "\u0003"`, `got "q"`]);
   });
 
   test("is told where somebody else was quicker, and sees of a long command how much more there is", async () => {
@@ -183,11 +176,9 @@ describe("a terminal that is closed", () => {
     for (const [index, how] of ["command", "question"].entries()) {
       const told = join(place.folder, `told-${index}`);
       const args = argumentsOf("echo started; sleep 300");
-      writeFileSync(join(place.folder, "plain.json"), JSON.stringify({ allowShell: true }));
-      const policy = how === "command" ? ["--policy", join(place.folder, "plain.json")] : askFor(place);
-      const flags = [...args.slice(0, -2), ...policy, "--cancel-grace", "0"];
-      const call = startLed(flags, told);
-      await call.seen(how === "command" ? /\n\S* *started/ : question);
+      const asked = how === "question" ? ["exec"] : ["read"];
+      const call = startLed([...args.slice(0, -2), ...askFor(place, ...asked), "--cancel-grace", "0"], told);
+      await call.seen(how === "command" ? /\[2mstarted/ : question);
       const session = sessionIn(call.written);
       call.close();
       expect([how, await exitIn(told)]).toEqual([how, "11"]);

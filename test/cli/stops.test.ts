@@ -219,7 +219,7 @@ describe("run cancel", () => {
     const leave = error?.hint?.split("\n")[1] ?? "";
     const abandoned = await runHint(place, leave, ["--by", "ada"]);
     expect(abandoned.code).toBe(0);
-    expect(abandoned.stdout).toMatch(/^abandoned {2}run_\w+ of ses_\w+\nunknown {4}1 operation stays so\n/);
+    expect(abandoned.stdout).toMatch(/^abandoned {2}run_\w+ of ses_\w+\nleft open {2}1 operation\n/);
     const shown = documentIn((await place.call(["run", "show", session, "--json"])).stdout).data;
     expect(shown).toMatchObject({ status: "failed", error: "abandoned by ada" });
     expect(shown.operations).toMatchObject([{ id: operation, state: "unknown" }]);

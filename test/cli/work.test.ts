@@ -229,8 +229,8 @@ describe("a reader that stopped reading", () => {
 });
 
 describe("work that a signal stops", () => {
-  /** A run of the real engine, to which a signal comes as soon as its session exists. */
-  async function stoppedAtOnce(signal: EndSignal, form: OutputForm, streams: Partial<Streams> = {}) {
+  /** A run of the real engine, to which signals come as soon as its session exists. */
+  async function stoppedAtOnce(sent: readonly EndSignal[], form: OutputForm, streams: Partial<Streams> = {}) {
     const signals = new Signals();
     const context = engineOn(place);
     const task = { workspace: place.workspace, agent: "builtin", policy: {}, task: "Go" };
@@ -240,7 +240,7 @@ describe("work that a signal stops", () => {
       runTask(context, { ...task, model, ...stops }, observer, (id) => {
         made = id;
         begun(id);
-        signals.send(signal);
+        for (const signal of sent) signals.send(signal);
       });
     const told = await under(signals, start, { form, context, ...streams });
     return { ...told, made };
@@ -249,7 +249,7 @@ describe("work that a signal stops", () => {
   test("before it began is suspended, and its task waits", async () => {
     const message = "suspended before the run began; its task waits";
     for (const form of ["jsonl", "json", "text"] as const) {
-      const { code, stdout, stderr, made } = await stoppedAtOnce("SIGTERM", form);
+      const { code, stdout, stderr, made } = await stoppedAtOnce(["SIGTERM"], form);
       const hint = `Go on with: holdfast resume ${made}`;
       const error = { code: "suspended", message, hint };
       expect(code).toBe(11);
@@ -263,6 +263,11 @@ describe("work that a signal stops", () => {
     }
   });
 
+  test("is canceled by a Ctrl-C that comes twice at once, and not left: npm passes on what its child has got", async () => {
+    const { code, stdout } = await stoppedAtOnce(["SIGINT", "SIGINT"], "jsonl");
+    expect([code, linesOf(stdout).at(-1)?.["status"]]).toEqual([4, "canceled"]);
+  });
+
   test("ends with the code of its ending, also where the terminal is gone and takes nothing", async () => {
     const gone: OutputStream = {
       isTerminal: true,
@@ -270,7 +275,7 @@ describe("work that a signal stops", () => {
       write: () => Promise.reject(new StreamError("EIO", undefined)),
     };
     for (const form of ["jsonl", "json", "text"] as const) {
-      const told = await stoppedAtOnce("SIGINT", form, { stdout: gone, stderr: gone });
+      const told = await stoppedAtOnce(["SIGINT"], form, { stdout: gone, stderr: gone });
       expect(told.code).toBe(4);
       const { data } = documentIn((await place.call(["run", "show", told.made, "--json"])).stdout);
       expect(data.status).toBe("canceled");

@@ -417,7 +417,7 @@ export class MemoryDisk implements Disk {
 }
 
 async function afterTurns(turns: number, changed: () => void): Promise<void> {
-  for (let turn = 0; turn < turns; turn++) await undefined;
+  for (let turn = 0; turn < turns; turn++) await Promise.resolve();
   changed();
 }
 

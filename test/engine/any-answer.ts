@@ -123,6 +123,8 @@ export const anyFailure = fc
         status: fc.integer({ min: 100, max: 599 }),
         retryAfterMs: fc.oneof(fc.nat(), fc.constant(1.5)),
         retryable: fc.boolean(),
+        began: fc.boolean(),
+        usage: fc.record({ input: fc.nat(), output: fc.nat() }),
       },
       { requiredKeys: ["reason", "message", "retryable"] },
     ),

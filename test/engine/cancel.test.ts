@@ -5,9 +5,9 @@ import { parallelMax } from "../../src/model/next-step.ts";
 import { projectPrompt } from "../../src/model/projection.ts";
 import { finishByHand, newWorld, patient, stopAt } from "../crash/engine-story.ts";
 import type { EngineWorld } from "../crash/engine-world.ts";
-import { changesDisk } from "../crash/memory-disk.ts";
 import { faultOfPrompt } from "../model/prompt-fault.ts";
-import { done, expectEnding, write } from "./asking.ts";
+import { done, expectEnding } from "./asking.ts";
+import { deathsOfRun, type Deaths } from "./deaths.ts";
 import { examine, expectKept, expectSettledOnce, factsOf, type Examined } from "./examine.ts";
 import { Stage } from "./stage.ts";
 
@@ -190,43 +190,53 @@ const outcomeOf = (verb: Promise<unknown>): Promise<string> =>
     (error: unknown) => (isHoldfastError(error) ? error.code : String(error)),
   );
 
-/** What a death may leave of a run that makes a file and changes another. */
-async function deathsOfRun(): Promise<Stage[]> {
-  const calls = [write("new/b.txt"), write("a.txt")];
-  const stage = await Stage.set({ turns: [{ calls }, done, done] });
-  const deaths: Stage[] = [];
-  stage.world.disk.gate = (effect) => {
-    if (changesDisk(effect)) deaths.push(stage.killed());
-    return undefined;
-  };
-  await stage.work().report;
-  stage.world.disk.gate = undefined;
-  return deaths;
+interface Place {
+  session: string;
+  run: string;
+  /** Of which nobody knows the outcome; empty where there is none. */
+  operation: string;
+}
+
+/** Somebody says what happened, and then the run is canceled. */
+async function cancelByHand(stage: Stage, place: Place): Promise<void> {
+  await resolveOperation(stage.world.engine(), { ...place, outcome: "not_executed" });
+  const { status } = await cancelRun(stage.world.engine(), { session: place.session });
+  expect(status).toBe("canceled");
+  expectSendable(await stage.examine());
+}
+
+/** Nothing more can be said of it, and what was said before changes no byte. */
+async function expectOver(stage: Stage, { verb, ...place }: Place & { verb: string }): Promise<void> {
+  const { session } = place;
+  const log = () => stage.world.text(`/state/sessions/${session}/log.jsonl`);
+  const before = log();
+  if (place.operation !== "") {
+    const said = resolveOperation(stage.world.engine(), { ...place, outcome: "ok" });
+    expect(await outcomeOf(said)).toBe("usage");
+  }
+  const canceled = await outcomeOf(cancelRun(stage.world.engine(), { session }));
+  expect(canceled).toBe(verb === "cancel" ? "done" : "usage");
+  expect(log()).toBe(before);
 }
 
 describe("a run that nobody works on", () => {
-  const deaths: Stage[] = [];
-  const notLookedInto: Stage[] = [];
-  /** Those of which a person must say what happened. */
+  let deaths: Deaths;
+  /** Those of which a person must say what happened, since somebody has looked. */
   const doubtful: Stage[] = [];
   beforeAll(async () => {
-    deaths.push(...(await deathsOfRun()));
-    for (const stage of deaths) {
-      const { state } = await stage.examine();
-      if (![...state.operations.values()].some((one) => one.at === "started")) continue;
-      const looked = stage.killed();
+    deaths = await deathsOfRun();
+    for (const death of deaths.doubtful) {
+      const looked = death.killed();
       await looked.work().report;
-      if ((await looked.examine()).state.row.openUnknowns === 0) continue;
       doubtful.push(looked);
-      notLookedInto.push(stage);
     }
     expect(doubtful.length).toBeGreaterThan(0);
   });
 
   test("ends as somebody wants it in every state; only what is unknown keeps it from being canceled", async () => {
     const ends = new Set<string>();
-    const some = deaths.filter((_, index) => index % 3 === 0);
-    const left = [...some, ...[...doubtful, ...notLookedInto].flatMap((one) => [one, one])];
+    const some = deaths.all.filter((_, index) => index % 3 === 0);
+    const left = [...some, ...[...doubtful, ...deaths.doubtful].flatMap((one) => [one, one])];
     for (const [index, from] of left.entries()) {
       const stage = from.killed();
       const { session } = stage;
@@ -251,25 +261,9 @@ describe("a run that nobody works on", () => {
       expect(after.state.row.openUnknowns).toBe(unknown.length);
       expect(after.state.released).toBe(true);
       expectSendable(after);
-      if (ended?.at === "input_required") {
-        // Somebody says what happened, and then it is canceled.
-        const [one] = unknown;
-        const place = { session, run: run.run, operation: one?.operation ?? "" };
-        await resolveOperation(stage.world.engine(), { ...place, outcome: "not_executed" });
-        expect((await cancelRun(stage.world.engine(), asked)).status).toBe("canceled");
-        expectSendable(await stage.examine());
-      } else {
-        for (const { run: id, operation } of unknown) {
-          const word = { session, run: id, operation, outcome: "ok" } as const;
-          expect(await outcomeOf(resolveOperation(stage.world.engine(), word))).toBe("usage");
-        }
-        // Said again, it changes nothing.
-        const again = log();
-        expect(await outcomeOf(cancelRun(stage.world.engine(), asked))).toBe(
-          verb === "cancel" ? "done" : "usage",
-        );
-        expect(log()).toBe(again);
-      }
+      const place = { session, run: run.run, operation: unknown[0]?.operation ?? "" };
+      if (ended?.at === "input_required") await cancelByHand(stage, place);
+      else await expectOver(stage, { ...place, verb });
     }
     expect([...ends].toSorted()).toEqual([
       "abandon of input_required: done, failed",

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Usage } from "../../src/model/values.ts";
+import { addUsage } from "../../src/model/values.ts";
 import { wires, type Wire } from "../agents/wire.ts";
 import { startModelServer, type ModelServer, type ModelTurn } from "../peers/model-server.ts";
 import { startFullHost } from "../peers/full-host.ts";
@@ -46,13 +47,13 @@ describe.each(Object.keys(wires) as Wire[])("over the wire of %s", (wire) => {
     expect(failure?.message).toMatch(/\S/);
     if (fault.expire !== undefined) await expect.poll(() => scene.asked()[0]?.cutByClient).toBe(true);
 
-    // What a refusal costs is nothing; what anything else did is not known.
-    const lowerBound = expected.status === undefined ? { lowerBound: true } : {};
+    // What a refusal costs is nothing; what anything else did is not known, unless it was told all the same.
+    const spent = expected.status === undefined ? addUsage({}, failure?.usage) : {};
     if (fault.outcome === "repeated") {
       expect(report.ending).toBe("completed");
       expect(scene.exitCode(report)).toBe(0);
       expect(factsOf(examined, "run.ended")).toMatchObject([
-        { text: "Whole.", usage: { ...itsUsage, ...lowerBound } },
+        { text: "Whole.", usage: addUsage(spent, itsUsage) },
       ]);
       const pauses = scene.pauses.filter((ms) => ms >= 200);
       expect(pauses).toHaveLength(1);
@@ -65,13 +66,13 @@ describe.each(Object.keys(wires) as Wire[])("over the wire of %s", (wire) => {
       ]);
       expect((await scene.resume(whole)).ending).toBe("completed");
       const ended = factsOf(await scene.examine(), "run.ended");
-      expect(ended).toMatchObject([{ text: "Whole.", usage: { ...itsUsage, ...lowerBound } }]);
+      expect(ended).toMatchObject([{ text: "Whole.", usage: addUsage(spent, itsUsage) }]);
     } else {
       expect(report.ending).toBe("failed");
       expect(scene.exitCode(report)).toBe(1);
       const [ended] = factsOf(examined, "run.ended");
       expect(ended).toMatchObject({ status: "failed", reason: fault.outcome.ended });
-      expect(ended?.usage).toEqual(expected.status === undefined ? { lowerBound: true } : {});
+      expect(ended?.usage).toEqual(spent);
     }
   });
 });

@@ -154,7 +154,7 @@ export const refusals: Fault[] = [
       "openai-compatible": ["The response was filtered.", "content_filter"],
     }),
     failed: { reason: "content_filter", status: 400, retryable: false },
-    outcome: { ended: "run_failed" },
+    outcome: { ended: "content_filter" },
   },
   ...[500, 502, 503, 529].map((status): Fault => ({
     name: `status ${status}`,

@@ -96,7 +96,7 @@ function kept(done: Done): unknown {
   if (done.type === "failed") {
     const { failure, came } = done;
     const message = failure.message.toWellFormed();
-    return { ...failure, message, began: came.length > 0, came: joined(came) };
+    return { ...failure, message, began: failure.began === true || came.length > 0, came: joined(came) };
   }
   const parts = done.parts.map((part) => {
     if (part.type !== "call") return part;

@@ -154,6 +154,20 @@ describe("a request to whoever holds a session", () => {
     expect(asked).toBeGreaterThan(20);
   });
 
+  test("that nobody hears is told as that, is kept, and is done by whoever goes on", async () => {
+    const { stage } = await runThatWaits();
+    // The one who holds it is stopped, and will never look.
+    stage.world.disk.tells = undefined;
+    expect(await outcomeOf(say(stage, allow))).toBe("busy");
+    expect(Object.values(answers(await stage.examine()))).toEqual(["none"]);
+    const after = stage.killed();
+    await expectEnding(after.work(), "completed");
+    const examined = await after.examine();
+    expect(Object.values(answers(examined))).toEqual(["done"]);
+    expect(factsOf(examined, "approval.decided")).toMatchObject([{ decision: "allow", by: "ada" }]);
+    expect(after.text("b.txt")).toBe("new\n");
+  });
+
   test("of whoever dies over it is done where it was durable", async () => {
     const { stage: first } = await runThatWaits();
     const [operation] = await first.operations();

@@ -3,17 +3,19 @@ import {
   resume,
   StopSwitch,
   type EngineContext,
-  type LiveEvent,
   type ResumeRequest,
+  type LiveEvent,
   type WorkReport,
 } from "../../src/engine/index.ts";
+import { createSession } from "../../src/engine/create-session.ts";
 import type { Commit } from "../../src/model/commit.ts";
-import type { Fact, FactKind, Policy } from "../../src/model/facts.ts";
+import type { Fact, FactKind } from "../../src/model/facts.ts";
+import type { GivenPolicy } from "../../src/model/policy.ts";
 import type { OperationState } from "../../src/model/operation.ts";
 import { EngineWorld } from "../crash/engine-world.ts";
+import type { Fate, UnsyncedChange } from "../crash/memory-disk.ts";
 import { MemoryClock } from "../crash/memory-host.ts";
 import { examine, type Examined } from "./examine.ts";
-import { plantSession } from "./planted.ts";
 
 /** A session in memory whose work can be stopped, asked for things and watched at each of its steps. */
 
@@ -24,8 +26,7 @@ export interface StageOptions {
   /** What the model answers. */
   readonly turns: readonly unknown[];
   readonly files?: Readonly<Record<string, string>>;
-  /** What differs from the policy of a caller without flags. */
-  readonly policy?: Partial<Policy>;
+  readonly policy?: GivenPolicy;
 }
 
 /** The machine with its one session. What sleeps longer than a second wakes when somebody lets the time pass. */
@@ -46,11 +47,8 @@ export class Stage {
     world.disk.plant("/project/a.txt", "a\n");
     for (const [name, text] of Object.entries(files)) world.disk.plant(`/project/${name}`, text);
     const { workspace, model } = EngineWorld;
-    const request = { workspace, model, agent: "builtin", policy: {}, task: "Do it." };
-    const session = await plantSession(world.engine(), request, (created) => ({
-      ...created,
-      policy: { ...created.policy, ...policy },
-    }));
+    const request = { workspace, model, agent: "builtin", policy, task: "Do it." };
+    const session = await createSession(world.engine(), request);
     world.disk.settle();
     return new Stage(world, session);
   }
@@ -58,6 +56,11 @@ export class Stage {
   /** The machine after all processes were killed. */
   killed(): Stage {
     return new Stage(this.world.killed(), this.session);
+  }
+
+  /** The machine after a power cut. */
+  crashed(choose: (change: UnsyncedChange, index: number) => Fate): Stage {
+    return new Stage(this.world.crashed(choose), this.session);
   }
 
   /** Has a new process go on with the session. */

@@ -189,6 +189,7 @@ export const examples: { readonly [K in FactKind]: Required<FactOf<K>> } = {
     retryAfterMs: 50,
     retryable: true,
     began: false,
+    usage: { input: 3 },
     durationMs: 12.5,
   },
   compacted: { kind: "compacted", through: "msg_1", summary: "So far so good.", summaryBlob: blob },

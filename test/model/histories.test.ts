@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Fact, Row } from "../../src/model/facts.ts";
 import type { SessionState } from "../../src/model/fold.ts";
-import { newestRun, openOperations } from "../../src/model/fold.ts";
+import { newestRun, openOperations, openRun } from "../../src/model/fold.ts";
 import { projectPrompt } from "../../src/model/projection.ts";
-import { foldEach, foldPrefix, History } from "./history.ts";
+import { asking, foldEach, foldPrefix, History, stops } from "./history.ts";
 import { faultOfPrompt } from "./prompt-fault.ts";
 
 const tapes = fc.array(fc.nat({ max: 59 }), { minLength: 4, maxLength: 160, size: "max" });
@@ -80,6 +80,55 @@ describe("a history with deaths, unknown outcomes, replacements and rewinds", ()
 
   test("goes on to an end in bounded steps once nothing bad happens any more", () => {
     forAllHistories((history) => expect(history.settles(80)).toBe(true));
+  });
+
+  test("begins nothing that a person has not allowed, and nothing at all once it shall stop", () => {
+    const beginnings = new Set(["start", "call", "ask", "await", "begin"]);
+    let asked = 0;
+    let stopped = 0;
+    forAllHistories(({ steps, stops: wanted }) => {
+      for (const [index, step] of steps.entries()) {
+        if (wanted[index] !== undefined) {
+          stopped++;
+          expect(beginnings.has(step.do)).toBe(false);
+        }
+        if (step.do !== "begin") continue;
+        for (const { approval, tool } of step.operations) {
+          if (approval === undefined) expect(asking.has(tool)).toBe(false);
+          else expect(approval.decided?.decision).toBe("allow");
+          if (approval !== undefined) asked++;
+        }
+      }
+    });
+    expect(Math.min(asked, stopped)).toBeGreaterThan(50);
+  });
+
+  test("stops in few steps whenever it shall, in the way that is wanted or since a person must say what happened", () => {
+    const ways = new Set<string>();
+    fc.assert(
+      fc.property(tapes, tapes, (tape, rest) => {
+        for (const stop of stops) {
+          const history = new History(tape).grow();
+          const run = openRun(history.state);
+          if (run === undefined) return;
+          history.tape.push(...rest);
+          const last = history.stopsBy(stop, 40);
+          const { at } = history.state.runs.get(run.run) ?? {};
+          ways.add(`${stop.kind}: ${last?.do}, ${last?.do === "stop" ? "as it was" : at}`);
+        }
+      }),
+      { numRuns: 600 },
+    );
+    const usual = [
+      "abandon: end, failed",
+      "budget: end, failed",
+      "cancel: end, canceled",
+      "suspend: stop, as it was",
+      "suspend: suspend, suspended",
+    ];
+    const unknown = ["budget", "cancel", "suspend"].map((kind) => `${kind}: require_input, input_required`);
+    expect([...ways]).toEqual(expect.arrayContaining(usual));
+    expect([...ways].filter((way) => !usual.includes(way) && !unknown.includes(way))).toEqual([]);
   });
 
   test("has after each line the row that its facts make", () => {

@@ -19,7 +19,11 @@ import type { Outcome } from "../../src/model/values.ts";
 
 const session = "ses_00000000000000000000000000";
 const limits = { maxTurns: 6 };
-const stops: readonly Stop[] = [
+/** Capabilities about which a person is asked. */
+export const asking: ReadonlySet<string> = new Set(["exec", "名前"]);
+/** Steps after which a process lets go. */
+const leaving: ReadonlySet<Step["do"]> = new Set(["suspend", "require_input", "end", "stop"]);
+export const stops: readonly Stop[] = [
   { kind: "cancel", by: "me" },
   { kind: "abandon", by: "me" },
   { kind: "suspend", reason: "signal" },
@@ -33,6 +37,8 @@ export class History {
   state: SessionState;
   /** Every step that the machine asked for, with the state of what it asked about at that time. */
   readonly steps: Step[] = [];
+  /** Why the work should stop when it asked for each of them. */
+  readonly stops: (Stop | undefined)[] = [];
   /** How many lines the log had at each call of the model. */
   readonly callsAt: number[] = [];
   /** Why the process that holds the session shall stop. */
@@ -78,6 +84,19 @@ export class History {
       this.#step(run.run);
     }
     return false;
+  }
+
+  /** From here on the work shall stop: the step by which it did, or none within so many. */
+  stopsBy(stop: Stop, stepsMax: number): Step | undefined {
+    this.#stop = stop;
+    for (let step = 0; step < stepsMax; step++) {
+      const run = openRun(this.state);
+      if (run === undefined) return undefined;
+      this.#step(run.run);
+      const last = this.steps.at(-1);
+      if (last !== undefined && leaving.has(last.do)) return last;
+    }
+    return undefined;
   }
 
   takeLease(): void {
@@ -179,6 +198,7 @@ export class History {
     if (run === undefined) throw new Error(`there is no run ${id}`);
     const step = next(run, openOperations(this.state), this.#holder());
     this.steps.push(step);
+    this.stops.push(this.#stop);
     const elapsedMs = 5;
     switch (step.do) {
       case "start":
@@ -230,7 +250,6 @@ export class History {
   }
 
   #holder(): Holder {
-    const asking = new Set(["exec", "名前"]);
     return {
       epoch: this.#epoch,
       limits,

@@ -215,6 +215,8 @@ export const ModelFailed = z.object({
   retryable: z.boolean(),
   /** True where an answer had begun. */
   began: z.boolean(),
+  /** Tokens of the call, where the provider told them all the same. */
+  usage: z.optional(Usage),
   /** Milliseconds from the request to the failure. */
   durationMs: Duration,
 });

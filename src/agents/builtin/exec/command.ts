@@ -53,21 +53,27 @@ export class Command {
   readonly #drained = new AbortController();
   #child: ChildProcess | undefined;
   #stopped: StopReason | undefined;
-  #stoppedMs = 0;
-  #graceMs = 0;
+  /** When a group that was told to stop is made to. */
+  #killAtMs = Infinity;
 
   constructor(options: CommandOptions) {
     this.#options = options;
     this.#redactor = makeRedactor(options.request.secrets);
   }
 
-  /** Asks the command to stop, then makes it. Does nothing where it was told before or has exited. */
+  /**
+   * Asks the command to stop, then makes it. Where it was told before, the first reason stays, and it is made to as soon
+   * as the more impatient one wants it. Does nothing where it has exited.
+   */
   stop(reason: StopReason, graceMs = this.#options.limits.graceMs): void {
-    if (this.#exited.signal.aborted || this.#stopped !== undefined) return;
-    this.#stopped = reason;
-    this.#graceMs = graceMs;
-    this.#stoppedMs = this.#options.host.clock.monotonicMs();
-    if (this.#child !== undefined) void this.#terminate(this.#child);
+    const killAtMs = this.#options.host.clock.monotonicMs() + graceMs;
+    if (this.#exited.signal.aborted || killAtMs >= this.#killAtMs) return;
+    const isFirst = this.#stopped === undefined;
+    this.#stopped ??= reason;
+    this.#killAtMs = killAtMs;
+    if (this.#child === undefined) return;
+    if (isFirst) this.#child.signalGroup("SIGTERM");
+    void this.#kill(this.#child);
   }
 
   /** True while somebody holds the pipe of a command that was started. */
@@ -153,10 +159,12 @@ export class Command {
     this.stop("timeout");
   }
 
-  async #terminate(child: ChildProcess): Promise<void> {
-    child.signalGroup("SIGTERM");
-    await this.#options.host.clock.sleep(this.#graceMs, this.#exited.signal);
-    if (!this.#exited.signal.aborted) child.signalGroup("SIGKILL");
+  async #kill(child: ChildProcess): Promise<void> {
+    const { clock } = this.#options.host;
+    const killAtMs = this.#killAtMs;
+    await clock.sleep(killAtMs - clock.monotonicMs(), this.#exited.signal);
+    // Somebody may have become more impatient meanwhile, and has done it.
+    if (!this.#exited.signal.aborted && killAtMs === this.#killAtMs) child.signalGroup("SIGKILL");
   }
 
   /** After the leader's exit: ends the rest of a group that was told to stop, then reads on for a while. */
@@ -164,7 +172,7 @@ export class Command {
     const { clock } = this.#options.host;
     const { drainMs } = this.#options.limits;
     if (this.#stopped !== undefined) {
-      while ((await this.#groupLives()) && clock.monotonicMs() < this.#stoppedMs + this.#graceMs) {
+      while ((await this.#groupLives()) && clock.monotonicMs() < this.#killAtMs) {
         await clock.sleep(survivorPollMs);
       }
       if (await this.#groupLives()) this.#child?.signalGroup("SIGKILL");

@@ -1,6 +1,6 @@
-/** How long one call may be silent. Whatever the limit, what it ends is a call that failed with reason `timeout`. */
+/** How long one call may be silent. */
 
-/** The limits of one model call. */
+/** The limits of one model call. Where one of the first three runs out, it fails with reason `timeout`. */
 export interface CallLimits {
   /** From the request to the head of the answer: finding the name, connecting and waiting together. */
   readonly headMs: number;
@@ -13,13 +13,13 @@ export interface CallLimits {
 }
 
 /**
- * What holds where nobody says otherwise. Head and silence stay below the five minutes after which the HTTP client gives
- * up by itself. A provider may hold back a whole call of a tool, or think for long, while it only keeps the connection
- * alive: that has longer.
+ * What holds where nobody says otherwise. Head and silence, kept an eighth too long, stay below the five minutes after
+ * which the HTTP client gives up by itself. A provider may hold back a whole call of a tool, or think for long, while it
+ * only keeps the connection alive: that has longer.
  */
 export const callLimits: CallLimits = {
-  headMs: 270_000,
-  silenceMs: 270_000,
+  headMs: 240_000,
+  silenceMs: 240_000,
   progressMs: 15 * 60_000,
   refusalMs: 10_000,
 };

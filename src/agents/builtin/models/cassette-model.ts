@@ -42,12 +42,11 @@ function exhausted(name: string, index: number | undefined, { turns }: Cassette)
   return { reason: "cassette_exhausted", message, retryable: false };
 }
 
-/** What had come of the answer before it failed; where nothing of it shows, only that it had begun. */
+/** What had come of the answer before it failed, then how it did. */
 function* fail(turn: Fails): Generator<ModelEvent> {
   const { error } = turn;
   if ("reason" in error) {
-    const { began = false, parts = [] } = error;
-    if (began) yield { type: "delta", part: "text", text: "" };
+    const { parts = [] } = error;
     let before: "text" | "reasoning" | undefined;
     for (const { text, reasoning } of parts) {
       const part = reasoning === undefined ? "text" : "reasoning";
@@ -64,8 +63,16 @@ function failureOfTurn({ error }: Fails): ModelFailure {
   const { status, message, retryAfterMs } = error;
   const waits = retryAfterMs !== undefined && { retryAfterMs };
   if ("reason" in error) {
-    const { reason, retryable } = error;
-    return { reason, message, ...(status !== undefined && { status }), ...waits, retryable };
+    const { reason, retryable, began, usage } = error;
+    return {
+      reason,
+      message,
+      ...(status !== undefined && { status }),
+      ...waits,
+      retryable,
+      ...(began !== undefined && { began }),
+      ...(usage !== undefined && { usage }),
+    };
   }
   if (status !== undefined) return refusedFailure({ provider, status, message, retryAfterMs });
   return {

@@ -71,12 +71,18 @@ async function* streamCall(
     const answered = answer.answered();
     const fault = answered && faultOfAnswer({ answered, stopWord: answer.stopWord, call });
     if (answered === undefined) yield broken(new Error("it ended before it was complete"));
-    else yield fault === undefined ? answered : failed(emptyFailure(provider, fault));
+    else if (fault === undefined) yield answered;
+    else yield failed({ ...emptyFailure(provider, fault), ...usageIn(answered) });
   } catch (error) {
     yield broken(error);
   } finally {
     watch.end();
   }
+}
+
+/** It cost what it cost, though it said nothing. */
+function usageIn({ usage }: Extract<ModelEvent, { type: "answered" }>): Pick<ModelFailure, "usage"> {
+  return usage === undefined ? {} : { usage };
 }
 
 const standstill = "kept the connection open and said nothing of its answer";
