@@ -145,6 +145,7 @@ function problemOfCompilation(schema: object, error: unknown): Problem {
 
 /** The schema as a function, and what of it the package says that it would pass over. Throws where it is no schema. */
 function compile(schema: unknown): { validate: ValidateFunction; ignored: string[] } {
+  if (!isRecord(schema)) throw new TypeError("its schema is no mapping");
   const ignored: string[] = [];
   const note = (message: unknown) => {
     const text = String(message).replace(/^strict mode: /, "");
@@ -170,7 +171,7 @@ function compile(schema: unknown): { validate: ValidateFunction; ignored: string
     inlineRefs: false,
   });
   // The name of the whole is for people: nothing refers to it.
-  const { $id: _, ...body } = isRecord(schema) ? schema : {};
+  const { $id: _, ...body } = schema;
   return { validate: ajv.compile(body), ignored };
 }
 

@@ -154,6 +154,19 @@ const cases: Record<string, Case> = {
     [{}, { constructor: "a", hasOwnProperty: 1 }],
     [{ constructor: 1 }, { hasOwnProperty: "a" }],
   ],
+  "members that are called like keywords": [
+    {
+      properties: {
+        $ref: { type: "string" },
+        $id: { type: "string" },
+        "x-a": { type: "string" },
+        format: true,
+      },
+      required: ["$ref"],
+    },
+    [{ $ref: "a", $id: "b", format: 1 }],
+    [{ $ref: 1 }, { $id: "b" }, { $ref: "a", $id: 1 }, { $ref: "a", "x-a": 1 }],
+  ],
   nothing: [{ properties: { a: false } }, [{}], [{ a: 1 }]],
   "a date": [{ format: "date" }, ["2026-02-28", 1], ["2026-02-30", "28.2.2026"]],
   "a point in time": [
@@ -246,6 +259,12 @@ describe("a schema", () => {
     const schema = { uniqueItems: true };
     const value: unknown = JSON.parse('[{"valueOf": 1}, {"valueOf": 2}]');
     expect(wrongWith(schema, value)).toEqual([expect.stringMatching(/^cannot be checked: /)]);
+  });
+
+  test("that is none is satisfied by nothing", () => {
+    for (const schema of [true, false, null, []]) {
+      expect(wrongWith(schema, {})).toEqual(["cannot be checked: its schema is no mapping"]);
+    }
   });
 
   test("never says more than a person reads", () => {

@@ -6,7 +6,6 @@ import { builtinCapabilities } from "../../src/model/default-definition.ts";
 import { checkDefinition as check } from "../../src/model/definition.ts";
 import { readDocument } from "../../src/model/document.ts";
 import { checkPolicy } from "../../src/model/policy-file.ts";
-import { writeProblem } from "../../src/model/problems.ts";
 import { formatNames } from "../../src/model/text-formats.ts";
 import { codeIn } from "../house/documents.ts";
 

@@ -202,6 +202,11 @@ also: 2
       "spec.output.schema.requierd: is not a keyword that can be checked",
     ]);
     expect(output({ format: "json", schema: null })).toHaveLength(1);
+    const file = goodFile();
+    file.spec.output = { format: "json", schema: {} };
+    expect(check(file, undefined).problems).toEqual([
+      { path: ["spec", "output", "schema"], text: "cannot be checked here" },
+    ]);
   });
 
   test("holds no half of a character, which could not be written as it is", () => {
