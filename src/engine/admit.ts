@@ -1,4 +1,3 @@
-import { utf8Text } from "../host/index.ts";
 import type { DeliveryState, QueueState } from "../model/delivery.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { Fact } from "../model/facts.ts";
@@ -6,6 +5,7 @@ import { makeId } from "../model/ids.ts";
 import type { Blobs, QueueTransaction } from "../store/index.ts";
 import type { EngineContext } from "./context.ts";
 import { PayloadWriter } from "./payloads.ts";
+import { storedText } from "./read-payload.ts";
 
 /** Admission: a message becomes durable in the queue, once for each idempotency key. */
 
@@ -78,8 +78,7 @@ async function refuseOther(
   known: DeliveryState,
   stored: string,
 ): Promise<void> {
-  const text = known.blob === undefined ? (known.text ?? "") : utf8Text(await blobs.get(known.blob));
-  if (text === stored) return;
+  if ((await storedText(blobs, known)) === stored) return;
   const message = `delivery ${known.delivery} has the same key and another text`;
   throw new HoldfastError("message_id_conflict", message, {
     hint: `Give this one another key. See what that one says with: holdfast queue list ${session} --all`,

@@ -74,8 +74,12 @@ function decidedSince(
   crew: Crew,
   operation: OperationState & { readonly approval: { readonly capability: string } },
 ): (ApprovalAnswer & { readonly by: string }) | undefined {
+  const byPolicy = { by: "holdfast", remember: false };
+  if (toolOf(crew, operation) === undefined) {
+    return { ...byPolicy, decision: "deny", reason: "the policy permits it no more" };
+  }
   if (!needsApproval(crew, operation)) {
-    return { decision: "allow", by: "holdfast", reason: "the policy allows it", remember: false };
+    return { ...byPolicy, decision: "allow", reason: "the policy allows it" };
   }
   return rememberedAnswer(crew.worker, operation.approval.capability);
 }

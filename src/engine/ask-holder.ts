@@ -1,5 +1,4 @@
 import type { RequestAnswer } from "../model/delivery.ts";
-import { applyToQueue, emptyQueueState } from "../model/delivery.ts";
 import type { ErrorCode } from "../model/errors.ts";
 import { errorTable, HoldfastError, isHoldfastError } from "../model/errors.ts";
 import type { SessionState } from "../model/fold.ts";
@@ -7,6 +6,7 @@ import { makeId } from "../model/ids.ts";
 import type { Request } from "../model/request.ts";
 import type { Json } from "../model/values.ts";
 import type { EngineContext, Observer } from "./context.ts";
+import { readQueue } from "./read-queue.ts";
 import { stayIn } from "./stay.ts";
 import type { Worker } from "./worker.ts";
 
@@ -54,11 +54,12 @@ export async function askHolder(context: EngineContext, session: string, asked: 
   const untilMs = host.clock.monotonicMs() + answerWithinMs;
   for (;;) {
     const isHeld = await store.isHeld(session);
-    const answer = await answerTo(context, session, request);
+    const { answer } = (await readQueue(store, session)).requests.get(request) ?? {};
     if (answer?.ok === true) return;
     if (answer !== undefined) throw errorOf(answer);
-    if (!isHeld) await unlessBusy(() => stayIn(context, session, stay));
-    else if (host.clock.monotonicMs() > untilMs) throw unanswered(session);
+    const isDone = !isHeld && (await unlessBusy(() => stayIn(context, session, stay)));
+    if (isDone) continue;
+    if (host.clock.monotonicMs() > untilMs) throw unanswered(session);
     await host.clock.sleep(pollMs);
   }
 }
@@ -84,16 +85,6 @@ async function makeRequest(context: EngineContext, session: string, asked: Asked
   const unfolded = () => undefined;
   await context.store.appendToQueue(session, unfolded, (queue) => queue.append([made]));
   return request;
-}
-
-async function answerTo(
-  context: EngineContext,
-  session: string,
-  request: string,
-): Promise<RequestAnswer | undefined> {
-  const queue = emptyQueueState();
-  await context.store.readQueue(session, (commit) => applyToQueue(queue, commit));
-  return queue.requests.get(request)?.answer;
 }
 
 function errorOf({ code = "internal", message = "it was not done" }: RequestAnswer): HoldfastError {

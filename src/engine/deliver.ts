@@ -1,4 +1,3 @@
-import { utf8Text } from "../host/index.ts";
 import type { DeliveryState } from "../model/delivery.ts";
 import { claimedDelivery, nextDelivery } from "../model/delivery.ts";
 import { HoldfastError, isHoldfastError } from "../model/errors.ts";
@@ -7,6 +6,7 @@ import type { SessionState } from "../model/fold.ts";
 import type { Discrepancy } from "../model/reconcile.ts";
 import { findDiscrepancies } from "../model/reconcile.ts";
 import type { Store } from "../store/index.ts";
+import { storedText } from "./read-payload.ts";
 import { readQueue } from "./read-queue.ts";
 import type { Worker } from "./worker.ts";
 
@@ -74,10 +74,10 @@ export async function deliverNext(worker: Worker): Promise<string | undefined> {
 
 /** The message of a delivery; or why there is none and will be none, however often it is tried. */
 async function messageOf(worker: Worker, delivery: DeliveryState, run: string): Promise<Message | string> {
-  const { delivery: id, admittedAt, blob, original, text = "" } = delivery;
-  let whole = text;
+  const { delivery: id, admittedAt, original } = delivery;
+  let whole: string;
   try {
-    if (blob !== undefined) whole = utf8Text(await worker.held.blobs.get(blob));
+    whole = await storedText(worker.held.blobs, delivery);
   } catch (error) {
     if (!isHoldfastError(error, "log_damaged")) throw error;
     return `its text cannot be read: ${error.message}`;

@@ -77,8 +77,8 @@ async function driveRun(crew: Crew, id: string): Promise<Ending> {
         await settleTurn(crew, step.operations);
         break;
       case "require_input":
-        await requireInput(worker, run, { operations: step.operations, elapsedMs: elapsedMs() });
-        return "input_required";
+        if (await requireInput(worker, run, { ...step, elapsedMs: elapsedMs() })) return "input_required";
+        break;
       case "suspend":
         await suspendRun(worker, run, { ...step, elapsedMs: elapsedMs() });
         return "suspended";

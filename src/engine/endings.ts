@@ -18,16 +18,23 @@ export async function startRun(crew: Crew, run: RunState, attempt: number): Prom
   brakes.limit(Math.max(0, maxWallClockMs - spentMs));
 }
 
-/** The run waits for a person. A resume that still finds no answer is no attempt, and takes none of the run's time. */
+/**
+ * The run waits for a person, unless all was said in that very moment: then false. A resume that still finds no answer is
+ * no attempt, and takes none of the run's time.
+ */
 export async function requireInput(
   worker: Worker,
   run: RunState,
-  { operations, elapsedMs }: { readonly operations: readonly string[]; readonly elapsedMs: number },
-): Promise<void> {
+  { operations: asked, elapsedMs }: { readonly operations: readonly string[]; readonly elapsedMs: number },
+): Promise<boolean> {
   const tookMs = isPicked(worker, run) ? elapsedMs : 0;
-  await worker.commit([
-    { kind: "run.input_required", run: run.run, operations: [...operations], elapsedMs: tookMs },
-  ]);
+  let operations: string[] = [];
+  await worker.commitIf(() => {
+    operations = asked.filter((one) => worker.state.operations.get(one)?.at === "unknown");
+    if (operations.length === 0) return [];
+    return [{ kind: "run.input_required", run: run.run, operations, elapsedMs: tookMs }];
+  });
+  return operations.length > 0;
 }
 
 /** The attempt ends, the run stays open. */

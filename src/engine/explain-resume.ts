@@ -14,7 +14,7 @@ import type { ReadSession } from "./read-session.ts";
 import { readSession } from "./read-session.ts";
 import { damageCodes, makeResumeJudge, notResumable } from "./resume-verdict.ts";
 import type { ResumeRequest } from "./resume.ts";
-import { refuseOtherTask } from "./resume.ts";
+import { acceptedPolicy, refuseOtherTask, refuseSenseless } from "./resume.ts";
 import { openAgent } from "./stay.ts";
 import { checkWorkspace } from "./workspace.ts";
 import { SessionFold } from "./worker.ts";
@@ -68,11 +68,15 @@ export interface ResumeExplanation {
   next?: string;
 }
 
-/** Explains. Rejects `not_found`, `ambiguous` or `deleted`, or where the state directory cannot be read. */
+/**
+ * Explains. Rejects `usage` for what no session could be asked, `not_found`, `ambiguous` or `deleted`, or where the state
+ * directory cannot be read.
+ */
 export async function explainResume(
   context: EngineContext,
   request: ExplainRequest,
 ): Promise<ResumeExplanation> {
+  refuseSenseless(request);
   const session = await context.store.find(request.selector);
   const checks: ResumeCheck[] = [
     { check: "exists", ok: true },
@@ -95,9 +99,8 @@ export async function explainResume(
   if (!isBlocked("active") && !isBlocked("damaged")) {
     checks.push(await check("queue", () => compareWithQueue(context.store, state, request.acceptRollback)));
   }
-  checks.push(
-    await check("model", async () => await (await openAgent(context, state, { asks: true })).close()),
-  );
+  const how = { asks: true, policy: acceptedPolicy(request) };
+  checks.push(await check("model", async () => await (await openAgent(context, state, how)).close()));
   return explanation(session, checks, request, await planOf(context, state));
 }
 

@@ -1,11 +1,12 @@
-import { utf8Text } from "../host/index.ts";
 import type { DeliveryState, QueueState } from "../model/delivery.ts";
+import { waitsToBeSaid } from "../model/delivery.ts";
 import { isHoldfastError } from "../model/errors.ts";
 import type { SessionState } from "../model/fold.ts";
 import type { QueueHold } from "../model/queue-hold.ts";
-import { blockedWords, judgeQueue } from "../model/queue-hold.ts";
+import { blockedWords, judgeQueue, nextCommandOf } from "../model/queue-hold.ts";
 import type { BlobRef, Json } from "../model/values.ts";
 import type { EngineContext } from "./context.ts";
+import { storedText } from "./read-payload.ts";
 import { readQueue } from "./read-queue.ts";
 import { readSession } from "./read-session.ts";
 
@@ -57,8 +58,9 @@ export async function listQueue(
   const read = await readSession(context, request.selector);
   const { state, active: live, resume } = read;
   const queue = await readQueue(context.store, state.id);
-  const { held, waiting, underWay } = judgeQueue({ state, queue, live, resume });
-  const next = held?.next ?? (waiting > 0 && !underWay ? `holdfast resume ${state.id}` : undefined);
+  const outlook = judgeQueue({ state, queue, live, resume });
+  const { held, underWay } = outlook;
+  const next = nextCommandOf(state.id, outlook);
   const deliveries: DeliveryView[] = [];
   for (const delivery of listed(queue, state, request.all)) {
     deliveries.push(await viewDelivery(context, state.id, delivery));
@@ -77,9 +79,7 @@ export async function listQueue(
 function listed(queue: QueueState, { deliveries: said }: SessionState, all: boolean): DeliveryState[] {
   const whole = queue.order.flatMap((id) => queue.deliveries.get(id) ?? []);
   if (all) return whole;
-  const isOpen = ({ at, delivery }: DeliveryState) =>
-    at === "admitted" || at === "blocked" || (at === "claimed" && !said.has(delivery));
-  return whole.filter(isOpen);
+  return whole.filter((delivery) => delivery.at === "blocked" || waitsToBeSaid(delivery, said));
 }
 
 async function viewDelivery(
@@ -107,11 +107,10 @@ async function viewDelivery(
 async function textOf(
   { store }: EngineContext,
   session: string,
-  { text = "", blob }: DeliveryState,
+  delivery: DeliveryState,
 ): Promise<{ text: string; fault?: string }> {
-  if (blob === undefined) return { text };
   try {
-    return { text: utf8Text(await store.blobs(session).get(blob)) };
+    return { text: await storedText(store.blobs(session), delivery) };
   } catch (error) {
     if (!isHoldfastError(error)) throw error;
     return { text: "", fault: `its text cannot be read: ${error.message}` };

@@ -1,6 +1,7 @@
 import { utf8Text } from "../host/index.ts";
 import type { OperationState } from "../model/operation.ts";
 import type { BlobRef, Json } from "../model/values.ts";
+import { storedText } from "./read-payload.ts";
 import type { Crew, Worker } from "./worker.ts";
 
 /** Where an operation's arguments are found again: in this process, in the provider's words, or as they are shown. */
@@ -41,8 +42,7 @@ export async function recordedArguments(crew: Crew, operation: OperationState): 
 /** The provider's own text of the arguments, where it is kept. */
 async function rawArguments(crew: Crew, origin: string): Promise<string | undefined> {
   const raw = crew.worker.state.rawArgs.get(origin);
-  if (raw === undefined) return undefined;
-  return raw.blob === undefined ? raw.text : utf8Text(await crew.worker.held.blobs.get(raw.blob));
+  return raw === undefined ? undefined : await storedText(crew.worker.held.blobs, raw);
 }
 
 /** The arguments as the conversation shows them: secrets masked. */

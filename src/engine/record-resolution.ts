@@ -1,4 +1,3 @@
-import { utf8Text } from "../host/index.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { OperationResolved } from "../model/facts.ts";
 import type { SessionState } from "../model/fold.ts";
@@ -6,6 +5,7 @@ import type { OperationState } from "../model/operation.ts";
 import { isOver } from "../model/run.ts";
 import type { BlobRef, Outcome } from "../model/values.ts";
 import type { Blobs } from "../store/index.ts";
+import { storedText } from "./read-payload.ts";
 import { matches } from "./read-session.ts";
 import type { Worker } from "./worker.ts";
 
@@ -59,10 +59,9 @@ async function resolvedFact(
 
 async function outputOf(
   blobs: Blobs,
-  given: Pick<OperationResolution, "output" | "outputBlob">,
+  { output: text, outputBlob: blob }: Pick<OperationResolution, "output" | "outputBlob">,
 ): Promise<string> {
-  const { output = "", outputBlob } = given;
-  return outputBlob === undefined ? output : utf8Text(await blobs.get(outputBlob));
+  return await storedText(blobs, { text, blob });
 }
 
 /** The operation that ids, or unambiguous parts of them, name. Rejects `not_found` or `ambiguous`. */

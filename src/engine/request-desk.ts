@@ -17,6 +17,7 @@ import type { Worker } from "./worker.ts";
  * word is recorded at once; who wants a run to stop is answered when it has.
  *
  * Q1 A request is answered after what it asked for is durable. A death in between has the next holder find that out.
+ * Q2 Whoever has let go of the session answers nothing: requests are taken, and the session is let go of, in turn.
  */
 
 /** The desk of one stay. */
@@ -27,6 +28,7 @@ export class RequestDesk {
   readonly #later = new Set<string>();
   #isLooking = false;
   #looksAgain = false;
+  #isClosed = false;
   #unwatch: () => void = () => undefined;
 
   constructor(worker: Worker) {
@@ -38,10 +40,23 @@ export class RequestDesk {
     this.#unwatch = this.#worker.held.queue.watch(() => void this.#look());
   }
 
-  /** Takes no more by itself; resolves when what it was doing is done. */
+  /** Takes no more; resolves when what it was doing is done. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#unwatch();
     await this.#turn;
+  }
+
+  /**
+   * Lets go of the session where that may be, as {@link HeldSession.release} does, and takes no more then. In turn with
+   * the requests: one that comes in the same moment is its maker's own, who finds nobody.
+   */
+  async release(mayLetGo: () => boolean): Promise<boolean> {
+    return await this.#inTurn(async () => {
+      const isReleased = await this.#worker.held.release(mayLetGo);
+      if (isReleased) this.#isClosed = true;
+      return isReleased;
+    });
   }
 
   /** Takes all that stand in the queue. */
@@ -54,11 +69,14 @@ export class RequestDesk {
     await this.#inTurn(() => this.#answerStopsNow());
   }
 
-  async #inTurn(work: () => Promise<void>): Promise<void> {
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#turn.then(work);
     // Whoever waits for it sees its failure.
-    this.#turn = result.catch(() => undefined);
-    await result;
+    this.#turn = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    return result;
   }
 
   /** What goes wrong here goes wrong again where the work goes on, and is told there. */
@@ -85,6 +103,7 @@ export class RequestDesk {
   }
 
   async #serveNow(): Promise<void> {
+    if (this.#isClosed) return;
     const worker = this.#worker;
     // Taking the append lock folds what others appended; so does each answer.
     await worker.held.queue.transact(async () => undefined);

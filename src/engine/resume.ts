@@ -1,19 +1,19 @@
-import { utf8Text } from "../host/index.ts";
 import type { AgentDefinition } from "../model/facts.ts";
 import { waitsToBeSaid } from "../model/delivery.ts";
 import { HoldfastError, isHoldfastError } from "../model/errors.ts";
 import type { SessionState } from "../model/fold.ts";
-import { openRun } from "../model/fold.ts";
+import { openRun, unknownOperations } from "../model/fold.ts";
 import type { GivenPolicy } from "../model/policy.ts";
 import { admit } from "./admit.ts";
 import type { EngineContext, Observer } from "./context.ts";
 import { refuseOtherDefinition, refuseOtherPolicy } from "./drift.ts";
+import { storedText } from "./read-payload.ts";
 import type { RecordedPolicy } from "./read-policy.ts";
 import { recordPolicy } from "./read-policy.ts";
 import { damageCodes, refuseArchived, refuseByRow } from "./resume-verdict.ts";
 import { refuseBlank } from "./run-task.ts";
 import type { WorkControl, WorkReport } from "./stay.ts";
-import { stayIn } from "./stay.ts";
+import { controlOf, stayIn } from "./stay.ts";
 import { checkWorkspace } from "./workspace.ts";
 import type { Worker } from "./worker.ts";
 
@@ -41,13 +41,13 @@ export async function resume(
   request: ResumeRequest,
   observer: Observer,
 ): Promise<WorkReport> {
-  const { task, policy, acceptPolicy = false, ...control } = request;
-  if (task !== undefined) refuseBlank(task);
-  if (acceptPolicy && policy === undefined) throw nothingToAccept();
-  const accepted = acceptPolicy && policy !== undefined ? recordPolicy(policy) : undefined;
+  refuseSenseless(request);
+  const { task, acceptRollback } = request;
+  const accepted = acceptedPolicy(request);
   const session = await context.store.find(request.selector);
   const stay = {
-    ...control,
+    ...controlOf(request),
+    acceptRollback,
     observer,
     ...(accepted && { policy: accepted }),
     accept: (state: SessionState) => refuse(context, state, request),
@@ -63,6 +63,24 @@ export async function resume(
     if (isHoldfastError(error, "busy", ...damageCodes)) await refuseArchived(context.store, session);
     throw error;
   }
+}
+
+/** Rejects `usage` for what no session could be asked. */
+export function refuseSenseless({
+  task,
+  policy,
+  acceptPolicy,
+}: Pick<ResumeRequest, "task" | "policy" | "acceptPolicy">): void {
+  if (task !== undefined) refuseBlank(task);
+  if (acceptPolicy === true && policy === undefined) throw nothingToAccept();
+}
+
+/** The policy that is to hold from now on, where one is accepted. */
+export function acceptedPolicy({
+  policy,
+  acceptPolicy,
+}: Pick<ResumeRequest, "policy" | "acceptPolicy">): RecordedPolicy | undefined {
+  return acceptPolicy === true && policy !== undefined ? recordPolicy(policy) : undefined;
 }
 
 async function refuse(context: EngineContext, state: SessionState, request: ResumeRequest): Promise<void> {
@@ -98,20 +116,15 @@ export async function refuseOtherTask(
   if (run === undefined) return false;
   const message = state.messages.find((one) => one.message.id === run.message)?.message;
   const [part] = message?.parts ?? [];
-  const blob = part?.type === "text" ? part.blob : undefined;
-  const text = part?.type === "text" ? (part.text ?? "") : "";
-  const own = blob === undefined ? text : utf8Text(await context.store.blobs(state.id).get(blob));
+  const own = part?.type === "text" ? await storedText(context.store.blobs(state.id), part) : "";
   const redactor = await context.openRedactor();
   if (own === redactor.text(task).toWellFormed()) return true;
   throw new HoldfastError("usage", `${run.run} of session ${state.id} is not finished`, {
-    hint: waitsForPerson(state, run.run)
-      ? `A person must first say what happened; see how with: holdfast run show ${state.id} — then give the next task.`
-      : `Finish it first with: holdfast resume ${state.id} — then give the next task.`,
+    hint:
+      unknownOperations(state).length > 0
+        ? `A person must first say what happened; see how with: holdfast run show ${state.id} — then give the next task.`
+        : `Finish it first with: holdfast resume ${state.id} — then give the next task.`,
   });
-}
-
-function waitsForPerson(state: SessionState, run: string): boolean {
-  return [...state.operations.values()].some((one) => one.run === run && one.at === "unknown");
 }
 
 async function admitTask(context: EngineContext, worker: Worker, task: string): Promise<void> {
@@ -133,9 +146,7 @@ async function isWaiting(worker: Worker, task: string): Promise<boolean> {
   const text = worker.redact(task).toWellFormed();
   for (const delivery of queue.deliveries.values()) {
     if (!waitsToBeSaid(delivery, state.deliveries) || delivery.source !== "user") continue;
-    const { blob } = delivery;
-    const own = blob === undefined ? delivery.text : utf8Text(await held.blobs.get(blob));
-    if (own === text) return true;
+    if ((await storedText(held.blobs, delivery)) === text) return true;
   }
   return false;
 }

@@ -4,7 +4,7 @@ import type { EngineContext, Observer } from "./context.ts";
 import type { SessionRequest } from "./create-session.ts";
 import { createSession } from "./create-session.ts";
 import type { WorkControl, WorkReport } from "./stay.ts";
-import { stayIn } from "./stay.ts";
+import { controlOf, stayIn } from "./stay.ts";
 
 /** A task for a new session. */
 export interface TaskRequest extends SessionRequest, WorkControl {}
@@ -25,15 +25,7 @@ export async function runTask(
   const lines: Commit[] = [];
   await context.store.readStrictly(session, (commit) => void lines.push(commit));
   for (const line of lines) await observer.commit(line);
-  const { signal, stops, cancelGraceMs, approvals } = request;
-  return await stayIn(context, session, {
-    acceptRollback: false,
-    observer,
-    ...(signal && { signal }),
-    ...(stops && { stops }),
-    ...(cancelGraceMs !== undefined && { cancelGraceMs }),
-    ...(approvals && { approvals }),
-  });
+  return await stayIn(context, session, { ...controlOf(request), acceptRollback: false, observer });
 }
 
 /** Rejects a task that asks for nothing: no model answers an empty message. */

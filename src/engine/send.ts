@@ -3,7 +3,7 @@ import type { DeliveryState } from "../model/delivery.ts";
 import { applyToQueue, emptyQueueState } from "../model/delivery.ts";
 import { HoldfastError, isHoldfastError } from "../model/errors.ts";
 import type { QueueHold } from "../model/queue-hold.ts";
-import { blockedWords, judgeQueue } from "../model/queue-hold.ts";
+import { blockedWords, judgeQueue, nextCommandOf } from "../model/queue-hold.ts";
 import type { Submission } from "./admit.ts";
 import { admit } from "./admit.ts";
 import type { EngineContext } from "./context.ts";
@@ -92,7 +92,8 @@ async function look(context: EngineContext, session: string, delivery: string): 
     const read = await readSession(context, session);
     const { state, active: live, resume } = read;
     const queue = await readQueue(context.store, session);
-    const { held, underWay } = judgeQueue({ state, queue, live, resume });
+    const outlook = judgeQueue({ state, queue, live, resume });
+    const { held, underWay } = outlook;
     const admitted = queue.deliveries.get(delivery);
     const at = admitted?.at ?? "admitted";
     const report = { session, delivery, state: at, live, underWay };
@@ -101,8 +102,8 @@ async function look(context: EngineContext, session: string, delivery: string): 
       return { ...report, held: { reason: "blocked", why: blockedWords(admitted), next }, next };
     }
     if (at !== "admitted" && at !== "claimed") return report;
-    if (held !== undefined) return { ...report, held, next: held.next };
-    return underWay ? report : { ...report, next: `holdfast resume ${session}` };
+    const next = nextCommandOf(session, outlook);
+    return { ...report, ...(held !== undefined && { held }), ...(next !== undefined && { next }) };
   } catch (error) {
     if (!isHoldfastError(error) && !isDiskError(error)) throw error;
     const next = `holdfast resume ${session} --explain`;

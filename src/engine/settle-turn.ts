@@ -1,10 +1,10 @@
-import { utf8Text } from "../host/index.ts";
 import type { Part } from "../model/facts.ts";
 import type { OperationState, Result } from "../model/operation.ts";
 import { cleanUp } from "./clean-up.ts";
 import { recordedArguments } from "./operation-arguments.ts";
 import { toolOf } from "./operation-facts.ts";
 import type { PayloadWriter } from "./payloads.ts";
+import { storedText } from "./read-payload.ts";
 import type { Crew } from "./worker.ts";
 
 type EndedOperation = Extract<OperationState, { result: Result }>;
@@ -53,8 +53,8 @@ async function resultPart(crew: Crew, writer: PayloadWriter, operation: EndedOpe
   const { outcome, outputBlob, resolution } = result;
   const part = { type: "tool_result" as const, operation: origin, outcome };
   if (outputBlob !== undefined && resolution === undefined) return { ...part, outputBlob };
-  const output =
-    outputBlob === undefined ? (result.output ?? "") : utf8Text(await crew.worker.held.blobs.get(outputBlob));
+  const stored = { text: result.output, blob: outputBlob };
+  const output = await storedText(crew.worker.held.blobs, stored);
   const { text, blob } = await writer.text(withResolution(result, output));
   return { ...part, ...(blob === undefined ? { output: text } : { outputBlob: blob }) };
 }

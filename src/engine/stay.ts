@@ -32,6 +32,16 @@ export interface WorkControl {
   readonly approvals?: ApprovalMode;
 }
 
+/** What a request says of that, and nothing else of it. */
+export function controlOf({ signal, stops, cancelGraceMs, approvals }: WorkControl): WorkControl {
+  return {
+    ...(signal && { signal }),
+    ...(stops && { stops }),
+    ...(cancelGraceMs !== undefined && { cancelGraceMs }),
+    ...(approvals && { approvals }),
+  };
+}
+
 /** A process's stay in a session: from taking it to letting it go, with the agent that works there. */
 export interface StayOptions extends WorkControl {
   readonly acceptRollback: boolean;

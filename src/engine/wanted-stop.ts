@@ -1,5 +1,6 @@
 import { HoldfastError } from "../model/errors.ts";
 import type { SessionState } from "../model/fold.ts";
+import { unknownOperations } from "../model/fold.ts";
 import type { RequestOf } from "../model/request.ts";
 import type { RunState } from "../model/run.ts";
 import { isOver } from "../model/run.ts";
@@ -50,8 +51,6 @@ export function forgetStopped({ state, wanted }: Worker): void {
   }
 }
 
-function waitsForPerson({ operations }: SessionState, { run, at }: RunState): boolean {
-  return (
-    at === "input_required" && [...operations.values()].some((one) => one.run === run && one.at === "unknown")
-  );
+function waitsForPerson(state: SessionState, { at }: RunState): boolean {
+  return at === "input_required" && unknownOperations(state).length > 0;
 }

@@ -83,7 +83,7 @@ async function letGo(
   { mayLetGo, ending }: { readonly mayLetGo: () => boolean; readonly ending: WorkResult["ending"] },
 ): Promise<boolean> {
   try {
-    while (!(await worker.held.release(mayLetGo))) {
+    while (!(await desk.release(mayLetGo))) {
       if (openRequests(worker.queue).length === 0) return false;
       await desk.serve();
       if (worker.wanted.size > 0) return false;

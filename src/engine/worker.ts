@@ -23,9 +23,11 @@ import { StopSwitch } from "./stop-switch.ts";
 /**
  * The process that holds a session: its log and queue, folded, and the one way to add to them.
  *
- * A4 Only a worker appends to the log. W1 What was committed is folded and shown, in that order, before `commit`
- * resolves; where the work shall stop, without waiting for who is slow to look. W2 A line that changes a member of the list row carries the new row. W3 Once the
- * process shall leave nothing is committed.
+ * A4 Only a worker appends to the log.
+ * W1 What was committed is folded and shown, in that order, before `commit` resolves; where the work shall stop, without
+ *    waiting for who is slow to look.
+ * W2 A line that changes a member of the list row carries the new row.
+ * W3 Once the process shall leave nothing is committed.
  */
 
 /** How a session is taken. */
@@ -57,12 +59,11 @@ export class Worker {
   driven: { readonly run: string; readonly brakes: Brakes } | undefined;
   /** Beats after each line that was committed. */
   readonly commits = new Pulse();
-  readonly #redactor: Redactor;
   /** Arguments with secrets in them, which the log has only redacted: known to this process alone. */
   readonly exactArgs = new Map<string, string>();
-  #turn: Promise<unknown> = Promise.resolve();
-
+  readonly #redactor: Redactor;
   readonly #closed: string;
+  #turn: Promise<unknown> = Promise.resolve();
 
   private constructor(parts: {
     context: EngineContext;

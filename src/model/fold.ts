@@ -343,6 +343,11 @@ export function newestRun(state: SessionState): RunState | undefined {
   return [...state.runs.values()].at(-1);
 }
 
+/** Those of the open turn of which nobody knows how they ended: a person must say, before its run goes on. */
+export function unknownOperations(state: SessionState): OperationState[] {
+  return openOperations(state).filter(({ at }) => at === "unknown");
+}
+
 /** The operations of the open turn, in order. */
 export function openOperations(state: SessionState): OperationState[] {
   return state.open.flatMap((id) => state.operations.get(id) ?? []);

@@ -161,8 +161,9 @@ function nextCall(run: RunState, holder: Holder): Step {
     if (terminal !== undefined) return endFailed(terminal, last.message);
     const { maxWallClockMs = Infinity } = holder.limits;
     const leftMs = maxWallClockMs - run.elapsedMs - holder.elapsedMs;
-    // A pause that the run's time does not cover either: whoever resumes then still has that time.
-    const isTooLong = (last.retryAfterMs ?? 0) > Math.min(retryAfterMsMax, leftMs);
+    const { retryAfterMs: pauseMs = 0 } = last;
+    // A pause that the run's time does not cover either: whoever resumes then still has that time, where any is left.
+    const isTooLong = pauseMs > retryAfterMsMax || (leftMs > 0 && pauseMs > leftMs);
     if (!last.retryable || isTooLong || run.failures.length >= modelAttemptsMax) {
       return { do: "suspend", reason: "provider", message: last.message };
     }

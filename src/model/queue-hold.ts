@@ -2,8 +2,7 @@ import type { DeliveryState, QueueState } from "./delivery.ts";
 import { waitsToBeSaid } from "./delivery.ts";
 import type { ResumeVerdict } from "./eligibility.ts";
 import type { SessionState } from "./fold.ts";
-import { newestRun, openOperations } from "./fold.ts";
-import type { OperationState } from "./operation.ts";
+import { newestRun, openOperations, unknownOperations } from "./fold.ts";
 import { awaitsDecision } from "./operation.ts";
 import type { RunState } from "./run.ts";
 import { isOver } from "./run.ts";
@@ -86,6 +85,12 @@ export function judgeQueue(facts: QueueFacts): QueueOutlook {
   return { waiting, blocked, live, underWay: isUnderWay(state, live), ...(held !== undefined && { held }) };
 }
 
+/** The command that has what waits taken, where nobody is known to take it; undefined where there is nothing to do. */
+export function nextCommandOf(session: string, outlook: QueueOutlook): string | undefined {
+  const { held, waiting, underWay } = outlook;
+  return held?.next ?? (waiting > 0 && !underWay ? `holdfast resume ${session}` : undefined);
+}
+
 /** Who holds a session only to answer what was asked of him starts no run in his epoch. */
 function isUnderWay(state: SessionState, live: boolean): boolean {
   const run = newestRun(state);
@@ -110,7 +115,7 @@ function holdOfRun(state: SessionState, run: RunState, live: boolean): QueueHold
     if (run.at === "completed" || mayTake) return undefined;
     return about(run.at, `the run ${run.at === "failed" ? "failed" : "was canceled"}${because(run.reason)}`);
   }
-  const asked = questionOf(openOperations(state), live);
+  const asked = questionOf(state, live);
   if (asked !== undefined) {
     return { ...about("input_required", asked), next: `holdfast run show ${state.id} ${run.run}` };
   }
@@ -126,12 +131,12 @@ function isLeaving({ attempt, epoch }: SessionState, { at }: RunState): boolean 
 }
 
 /** What a person must do before the run goes on. Whoever resumes asks anew for what nobody has allowed or denied yet. */
-function questionOf(open: readonly OperationState[], live: boolean): string | undefined {
+function questionOf(state: SessionState, live: boolean): string | undefined {
   const what = (operations: readonly unknown[]) =>
     operations.length === 1 ? "an operation" : `${operations.length} operations`;
-  const unknown = open.filter(({ at }) => at === "unknown");
+  const unknown = unknownOperations(state);
   if (unknown.length > 0) return `a person must say what happened to ${what(unknown)}`;
-  const waits = live ? open.filter((one) => one.at === "asked" && awaitsDecision(one)) : [];
+  const waits = live ? openOperations(state).filter((one) => one.at === "asked" && awaitsDecision(one)) : [];
   return waits.length === 0 ? undefined : `a person must allow or deny ${what(waits)}`;
 }
 

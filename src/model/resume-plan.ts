@@ -1,7 +1,7 @@
 import type { QueueState } from "./delivery.ts";
 import { waitsToBeSaid } from "./delivery.ts";
 import type { SessionState } from "./fold.ts";
-import { openOperations, openRun } from "./fold.ts";
+import { openOperations, openRun, unknownOperations } from "./fold.ts";
 
 /** What a resume does first, in this order. */
 export interface ResumePlan {
@@ -18,13 +18,11 @@ export interface ResumePlan {
 /** Foretells it from facts alone. */
 export function planResume(state: SessionState, queue: QueueState): ResumePlan {
   const run = openRun(state);
-  const open = run === undefined ? [] : openOperations(state);
-  const count = (at: string) => open.filter((operation) => operation.at === at).length;
   const waiting = [...queue.deliveries.values()].filter((one) => waitsToBeSaid(one, state.deliveries));
   return {
     ...(run !== undefined && { run: run.run }),
-    prove: count("started"),
-    unknown: count("unknown"),
+    prove: openOperations(state).filter(({ at }) => at === "started").length,
+    unknown: unknownOperations(state).length,
     deliver: waiting.length,
   };
 }

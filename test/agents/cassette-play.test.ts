@@ -261,13 +261,15 @@ turns:
     const parts = [{ reasoning: "I think" }, { text: "It is" }];
     const text = JSON.stringify({
       cassette: 1,
-      turns: [{ error }, { error: { ...error, began: true } }, { error: { ...error, parts } }],
+      turns: [
+        { error },
+        { error: { ...error, began: true, usage: { input: 3 } } },
+        { error: { ...error, parts } },
+      ],
     });
     expect((await play(text, 0)).events).toEqual([{ type: "failed", failure: error }]);
-    expect((await play(text, 1)).events).toEqual([
-      { type: "delta", part: "text", text: "" },
-      { type: "failed", failure: error },
-    ]);
+    const begun = { ...error, began: true, usage: { input: 3 } };
+    expect((await play(text, 1)).events).toEqual([{ type: "failed", failure: begun }]);
     expect((await play(text, 2)).events).toEqual([
       { type: "delta", part: "reasoning", text: "I " },
       { type: "delta", part: "reasoning", text: "think" },

@@ -87,17 +87,30 @@ export class Place {
     mkdirSync(this.workspace);
   }
 
+  /** Ends this process too, where it still runs when the place is removed. */
+  keep(child: ChildProcess): void {
+    this.#running.add(child);
+  }
+
   /** Ends what still runs and removes everything. */
   remove(): void {
     for (const child of this.#running) child.kill("SIGKILL");
+    // What outlives its worker, and what outlives even its supervisor.
+    for (const pid of processesWith("environ", `HOLDFAST_STATE_DIR=${this.state}\0`)) endProcess(pid);
     rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Writes a file beside the workspace and returns its path. */
+  file(name: string, content: string | Uint8Array): string {
+    const path = join(this.folder, name);
+    writeFileSync(path, content);
+    return path;
   }
 
   /** Writes a recorded model and returns how `--model` names it. Turns as the cassette file has them. */
   cassette(...turns: readonly unknown[]): string {
-    const path = join(this.folder, `cassette-${randomBytes(4).toString("hex")}.json`);
-    writeFileSync(path, JSON.stringify({ cassette: 1, turns }));
-    return `cassette:${path}`;
+    const name = `cassette-${randomBytes(4).toString("hex")}.json`;
+    return `cassette:${this.file(name, JSON.stringify({ cassette: 1, turns }))}`;
   }
 
   /** The environment of a call: this place, and nothing of whoever runs the tests that would change an answer. */
@@ -112,7 +125,7 @@ export class Place {
     const { program = this.program } = options;
     const stdio: StdioOptions = ["pipe", stdout, stderr];
     const child = spawn(process.execPath, [program, ...args], { cwd, env: this.env(env), stdio });
-    this.#running.add(child);
+    this.keep(child);
     child.stdin?.on("error", () => undefined);
     child.stdin?.end(stdin ?? "");
     return follow(child);
@@ -189,6 +202,15 @@ function follow(child: ChildProcess): Running {
 /** Processes that name a text in their arguments. */
 export function processesNaming(text: string): number[] {
   return processesWith("cmdline", text);
+}
+
+/** One that has just ended by itself is no trouble. */
+function endProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
 }
 
 /** Processes of commands that the agent of a session started. */

@@ -53,6 +53,7 @@ export function startShellInTerminal(
     cwd: place.workspace,
     env: { ...place.env(env), TERM: "xterm-256color", SHELL: "/bin/sh" },
   });
+  place.keep(child);
   let [written, hasEnded] = ["", false];
   const listeners = new Set<() => void>();
   const tell = () => listeners.forEach((listener) => listener());
