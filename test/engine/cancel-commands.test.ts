@@ -115,7 +115,10 @@ describe("a command that runs when its run is canceled", () => {
     const { home, worker } = await running(`echo begun; sleep 30; echo x > ${newHome().witness}`);
     const canceling = home.worker({ cancel: { session: session(home), by: "bob" } });
     expect(await canceling.ended).toMatchObject({ code: 0, stderr: "" });
-    expect(canceling.lines.at(-1)?.["shown"]).toMatchObject({ status: "canceled", error: "canceled by bob" });
+    expect(canceling.lines.findLast((line) => "shown" in line)?.["shown"]).toMatchObject({
+      status: "canceled",
+      error: "canceled by bob",
+    });
     expect(await worker.ended).toMatchObject({ code: 4, report: { ending: "canceled" } });
     const { queue, state } = await examined(home);
     expect([...queue.requests.values()]).toMatchObject([{ verb: "cancel", by: "bob", answer: { ok: true } }]);

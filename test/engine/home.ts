@@ -206,7 +206,8 @@ export class WorkerProcess {
   }
 
   #summary(): Omit<Ended, "code" | "signal" | "stderr"> {
-    const last = this.lines.at(-1) ?? {};
+    // A signal that comes at the very end is told after it.
+    const last = this.lines.findLast((line) => "effects" in line) ?? {};
     const error = last["error"] as Ended["error"];
     const report = last["report"] as WorkReport | undefined;
     return {
