@@ -12,6 +12,7 @@ export function declareSend(reading: Reading): Command {
   const command = declareCommand(reading, "send", {
     description:
       "Leave a message in a session's queue: the next task. It is safe there before\nthe command says so, and starts nothing.",
+    summary: "Leave a message in a session's queue: its next task.",
     examples: [
       [`send ${ses} "Then update the docs"`, "also while it runs: taken when that run completes"],
       [`send ${ses.slice(0, 14)} --task-file task.md --key nightly-7`, "sent again, it is still one message"],

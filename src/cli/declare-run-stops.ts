@@ -65,7 +65,9 @@ export function declareApprove(reading: Reading): Command {
       ],
     ],
   });
-  command.argument("<session>").argument("<run>").argument("<operation>");
+  command.argument("<session>", "its id, or a part that is unambiguous");
+  command.argument("<run>", "the run");
+  command.argument("<operation>", "the operation that waits");
   command
     .optionsGroup("Options:")
     .option("--deny", "it may not start")

@@ -186,7 +186,9 @@ function declareResolve(reading: Reading): Command {
       [`run resolve ${ses} \\\n    ${run} ${op} \\\n    --not-executed`, "it did not"],
     ],
   });
-  command.argument("<session>").argument("<run>").argument("<operation>");
+  command.argument("<session>", "its id, or a part that is unambiguous");
+  command.argument("<run>", "the run");
+  command.argument("<operation>", "the operation whose outcome is unknown");
   command
     .optionsGroup("Options:")
     .option("--output <text>", "it happened; what the model reads as its result", once)

@@ -35,8 +35,12 @@ export async function readDefinition(
   const what = `the definition ${file.name}`;
   const document = await readNamedDocument(file, { what, bytesMax: definitionBytesMax });
   await refuseSecrets(context, document);
-  const { checkDefinition } = await import("../model/definition.ts");
-  const { definition, problems } = checkDefinition(document.value);
+  const { checkDefinition, outputSchemaOf } = await import("../model/definition.ts");
+  const schemas =
+    outputSchemaOf(document.value) === undefined
+      ? undefined
+      : (await import("./json-schema.ts")).openSchemaChecker();
+  const { definition, problems } = checkDefinition(document.value, schemas);
   const all = [...document.problems, ...problems];
   if (definition === undefined || all.length > 0) throw document.refusal(all);
   return definition;

@@ -1,5 +1,5 @@
 import type { AnswerPart, ModelEvent } from "../model/agent.ts";
-import type { Fact, Message, OperationAsked, Part, RunEnded } from "../model/facts.ts";
+import type { AgentDefinition, Fact, Message, OperationAsked, Part, RunEnded } from "../model/facts.ts";
 import { faultOfOutput } from "../model/output-contract.ts";
 import type { RunState } from "../model/run.ts";
 import type { BlobRef, Json } from "../model/values.ts";
@@ -14,6 +14,7 @@ import type { Crew } from "./worker.ts";
 
 type Answered = Extract<ModelEvent, { type: "answered" }>;
 type Call = Extract<AnswerPart, { type: "call" }>;
+type Output = AgentDefinition["spec"]["output"];
 
 /** What the engine saw of the answer. */
 export interface Observed {
@@ -59,19 +60,19 @@ export async function factsOfAnswer(
     },
     ...asked,
   ];
-  if (asked.length === 0) facts.push(endOfRun(crew, run, observed));
+  if (asked.length === 0) facts.push(await endOfRun(crew, run, observed));
   const bytes = Buffer.byteLength(JSON.stringify(facts));
   const room = lineBytesMax - 16 * 1024;
   return bytes <= room ? facts : `the answer takes ${bytes} bytes beside its payloads; a line has ${room}`;
 }
 
 /** An answer without calls is the last one: it and the run's end are one line. */
-function endOfRun(crew: Crew, run: RunState, { answer, elapsedMs }: Observed): RunEnded {
+async function endOfRun(crew: Crew, run: RunState, { answer, elapsedMs }: Observed): Promise<RunEnded> {
   const texts = answer.parts.map((part) => (part.type === "text" ? part.text : ""));
   const text = crew.agent.redact(texts.join(""));
   const cut = faultOfStop(answer.stopReason);
   const { output } = crew.worker.state.created.definition.spec;
-  const message = cut === undefined ? faultOfOutput(output, text) : undefined;
+  const message = cut === undefined ? await faultOfFinal(output, text) : undefined;
   const reason = message === undefined ? cut : "output_invalid";
   return {
     kind: "run.ended",
@@ -84,6 +85,12 @@ function endOfRun(crew: Crew, run: RunState, { answer, elapsedMs }: Observed): R
     turns: run.turns + 1,
     elapsedMs,
   };
+}
+
+async function faultOfFinal(output: Output, text: string): Promise<string | undefined> {
+  const schemas =
+    output.schema === undefined ? undefined : (await import("./json-schema.ts")).openSchemaChecker();
+  return faultOfOutput(output, text, schemas);
 }
 
 /** An answer that the provider cut, filtered or broke off is not the answer to the task. */

@@ -29,10 +29,14 @@ export interface OperationResolution {
 /** Records it, unless the very same was said before. Rejects as {@link isResolved}. */
 export async function recordResolution(worker: Worker, given: OperationResolution): Promise<void> {
   if (await isResolved(worker.held.blobs, worker.state, given)) return;
-  const { operation } = findOperation(worker.state, given);
+  const { state } = worker;
+  const { operation, run } = findOperation(state, given);
   const fact = await resolvedFact(worker, operation, given);
-  await worker.commitIf(() => (worker.state.operations.get(operation)?.at === "unknown" ? [fact] : []));
-  // Somebody may have said something else in the same moment.
+  await worker.commitIf(() => {
+    const isUnknown = state.operations.get(operation)?.at === "unknown";
+    return isUnknown && isOpen(state, run) ? [fact] : [];
+  });
+  // Somebody may have said something else in the same moment, or given the run up.
   await isResolved(worker.held.blobs, worker.state, given);
 }
 
@@ -83,11 +87,16 @@ export function findOperation(
   });
 }
 
+function isOpen(state: SessionState, id: string): boolean {
+  const run = state.runs.get(id);
+  return run !== undefined && !isOver(run);
+}
+
 /** A run that is over keeps its doubts on record as they are. */
 function refuseOver(state: SessionState, id: string): void {
-  const run = state.runs.get(id);
-  if (run !== undefined && !isOver(run)) return;
-  const message = `run ${id} is ${run?.at ?? "of another session"}, so nothing of it can be resolved`;
+  if (isOpen(state, id)) return;
+  const at = state.runs.get(id)?.at ?? "of another session";
+  const message = `run ${id} is ${at}, so nothing of it can be resolved`;
   throw new HoldfastError("usage", message);
 }
 

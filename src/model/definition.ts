@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 import { Budget, BudgetMs, Capability } from "./document-fields.ts";
 import { AgentDefinition } from "./facts.ts";
-import { problemsOfSchema } from "./json-schema/form.ts";
 import type { Path, Problem } from "./problems.ts";
 import { problemsOf, writePath } from "./problems.ts";
+import type { SchemaChecker } from "./schema-checker.ts";
 import { brokenTexts } from "./texts.ts";
 import { isRecord } from "./values.ts";
 
@@ -11,6 +11,7 @@ import { isRecord } from "./values.ts";
 
 const nameLengthMax = 64;
 const pureRetriesDefault = 3;
+const outputPath: Path = ["spec", "output"];
 
 const Name = z.string().check(
   z.refine(
@@ -54,18 +55,26 @@ export type CheckedDefinition =
   | { readonly definition: AgentDefinition; readonly problems: readonly [] }
   | { readonly definition?: undefined; readonly problems: readonly Problem[] };
 
-/** Checks a value that should be a definition. What it leaves open is filled in, and its sets of capabilities are sorted. */
-export function checkDefinition(value: unknown): CheckedDefinition {
+/**
+ * Checks a value that should be a definition. What it leaves open is filled in, and its sets of capabilities are sorted.
+ * The checker must be given where it names a schema, see {@link outputSchemaOf}: a schema that nobody looks at is refused.
+ */
+export function checkDefinition(value: unknown, schemas: SchemaChecker | undefined): CheckedDefinition {
   if (!isRecord(value)) return { problems: [{ path: [], text: "it is not a mapping" }] };
   const file = DefinitionFile.safeParse(value);
   const problems = [
     ...(file.success ? [] : problemsOf(file.error.issues, value)),
     ...repetitionsIn(value),
-    ...problemsOfOutput(at(value, ["spec", "output"])),
+    ...problemsOfOutput(at(value, outputPath), schemas),
     ...brokenTexts(value),
   ];
   if (!file.success || problems.length > 0) return { problems };
   return { definition: complete(file.data), problems: [] };
+}
+
+/** What stands where a definition names the schema of its answers; undefined where it names none. */
+export function outputSchemaOf(value: unknown): unknown {
+  return at(value, [...outputPath, "schema"]);
 }
 
 function complete(file: z.infer<typeof DefinitionFile>): AgentDefinition {
@@ -119,16 +128,15 @@ function itemsAt(value: unknown, path: Path): { path: Path; item: string }[] {
 }
 
 /** A json output says what it must hold, in exactly one of two ways; a text says nothing of the kind. */
-function problemsOfOutput(output: unknown): Problem[] {
+function problemsOfOutput(output: unknown, schemas: SchemaChecker | undefined): Problem[] {
   if (!isRecord(output)) return [];
-  const path = ["spec", "output"];
+  const path = outputPath;
   const { format, requiredFields, schema } = output;
   const given = [
     ...(requiredFields === undefined ? [] : ["requiredFields"]),
     ...(schema === undefined ? [] : ["schema"]),
   ];
-  const problems: Problem[] =
-    schema === undefined ? [] : problemsOfSchema(schema, { path: [...path, "schema"] });
+  const problems = schema === undefined ? [] : problemsOfOutputSchema(schema, schemas);
   if (format === "text") {
     problems.push(...given.map((name) => ({ path: [...path, name], text: "is for format json alone" })));
   } else if (format === "json" && given.length === 0) {
@@ -137,4 +145,9 @@ function problemsOfOutput(output: unknown): Problem[] {
     problems.push({ path, text: "has both requiredFields and schema; one of them is enough" });
   }
   return problems;
+}
+
+function problemsOfOutputSchema(schema: unknown, schemas: SchemaChecker | undefined): Problem[] {
+  const problems = schemas?.problemsOfSchema(schema) ?? [{ path: [], text: "cannot be checked here" }];
+  return problems.map(({ path, text }) => ({ path: [...outputPath, "schema", ...path], text }));
 }

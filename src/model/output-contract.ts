@@ -1,9 +1,9 @@
 import { canonicalJson } from "./canonical-json.ts";
 import { nestingMax } from "./document.ts";
 import type { AgentDefinition } from "./facts.ts";
-import { problemsOfValue } from "./json-schema/check.ts";
 import type { Problem } from "./problems.ts";
 import { shown, writeProblem } from "./problems.ts";
+import type { SchemaChecker } from "./schema-checker.ts";
 import { isRecord } from "./values.ts";
 
 /** What a final answer must be, by the definition: told to the model, and held against what it answers. */
@@ -24,16 +24,27 @@ export function instructionOf({ format, requiredFields, schema }: Output): strin
   return `Your final answer must be ${form}. It is read by a program: write nothing before or after it, no prose and no code fence.${more}`;
 }
 
-/** Why an answer is not what the definition demands, for people; undefined where it is. */
-export function faultOfOutput(output: Output, text: string): string | undefined {
+/**
+ * Why an answer is not what the definition demands, for people; undefined where it is. The checker must be given where
+ * the output names a schema: an answer that nobody holds to it is at fault.
+ */
+export function faultOfOutput(
+  output: Output,
+  text: string,
+  schemas: SchemaChecker | undefined,
+): string | undefined {
   if (output.format === "text") return undefined;
-  const problems = problemsOfAnswer(output, text);
+  const problems = problemsOfAnswer(output, text, schemas);
   if (problems.length === 0) return undefined;
   const words = problems.map((problem) => writeProblem(problem).slice(0, problemLengthMax));
   return `the answer does not keep to the definition's output: ${words.join("; ")}`;
 }
 
-function problemsOfAnswer({ requiredFields, schema }: Output, text: string): Problem[] {
+function problemsOfAnswer(
+  { requiredFields, schema }: Output,
+  text: string,
+  schemas: SchemaChecker | undefined,
+): Problem[] {
   if (text.trim() === "") return [{ path: [], text: "it is empty" }];
   let value: unknown;
   try {
@@ -45,7 +56,11 @@ function problemsOfAnswer({ requiredFields, schema }: Output, text: string): Pro
   if (isNestedDeeper(value, nestingMax)) {
     return [{ path: [], text: `it is nested deeper than ${nestingMax} levels` }];
   }
-  if (schema !== undefined) return problemsOfValue(schema, value);
+  if (schema !== undefined) {
+    return (
+      schemas?.problemsOfValue(schema, value) ?? [{ path: [], text: "its schema cannot be checked here" }]
+    );
+  }
   if (!isRecord(value)) return [{ path: [], text: `it is no object, but ${shown(value)}` }];
   return (requiredFields ?? [])
     .filter((name) => !Object.hasOwn(value, name))

@@ -213,8 +213,14 @@ function taskOf(state: SessionState, run: RunState): Pick<RunView, "task" | "tas
   return part.blob === undefined ? { task: part.text ?? "" } : { taskBlob: part.blob };
 }
 
+/** What told the attempt to end, for people. */
+const suspendedBy: Readonly<Record<string, string>> = {
+  signal: "its process was told to end by a signal",
+  stop: "its process was told to end by a request",
+};
+
 function errorOf(run: RunState): string | undefined {
-  if (run.at === "suspended") return run.error ?? run.reason;
+  if (run.at === "suspended") return run.error ?? suspendedBy[run.reason] ?? run.reason;
   if (run.at !== "failed" && run.at !== "canceled") return undefined;
   const { at, by, error, text } = run;
   const reason = by === undefined ? run.reason : `${run.reason ?? at} by ${by}`;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ModelEvent, ModelFailure } from "../../src/model/agent.ts";
 import { type ModelServer, type ModelTurn, startModelServer } from "../peers/model-server.ts";
-import { callOver, modelCall, secretKey, type Wire, wires } from "./wire.ts";
+import { answeredIn, callOver, modelCall, secretKey, type Wire, wires } from "./wire.ts";
 
 // The real provider packages against a real server on the loopback.
 
@@ -12,12 +12,6 @@ beforeEach(async () => {
   server = await startModelServer();
 });
 afterEach(() => server.close());
-
-function answeredIn(events: ModelEvent[]): Extract<ModelEvent, { type: "answered" }> {
-  const last = events.at(-1);
-  if (last?.type !== "answered") throw new Error(`no answer: ${JSON.stringify(last)}`);
-  return last;
-}
 
 function failureIn(events: ModelEvent[]): ModelFailure {
   const last = events.at(-1);

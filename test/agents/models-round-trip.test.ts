@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { AnswerPart, ModelEvent, PromptPart } from "../../src/model/agent.ts";
+import type { AnswerPart, PromptPart } from "../../src/model/agent.ts";
 import type { Json } from "../../src/model/values.ts";
 import { type ModelServer, type ModelTurn, startModelServer } from "../peers/model-server.ts";
-import { callOver, modelCall, type Wire } from "./wire.ts";
+import { answeredIn, callOver, modelCall, type Wire } from "./wire.ts";
 
 // What a model said goes back to it as it came: over the real provider packages and a real server.
 
@@ -11,12 +11,6 @@ beforeEach(async () => {
   server = await startModelServer();
 });
 afterEach(() => server.close());
-
-function answeredIn(events: ModelEvent[]): Extract<ModelEvent, { type: "answered" }> {
-  const last = events.at(-1);
-  if (last?.type !== "answered") throw new Error(`no answer: ${JSON.stringify(last)}`);
-  return last;
-}
 
 /** An answer's part as it is sent back, with an operation's id in place of the provider's. */
 function sentBack(part: AnswerPart): PromptPart {

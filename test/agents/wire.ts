@@ -87,3 +87,10 @@ export async function callOver(
   }
   return events;
 }
+
+/** The answer that a call came to; throws where it came to none. */
+export function answeredIn(events: ModelEvent[]): Extract<ModelEvent, { type: "answered" }> {
+  const last = events.at(-1);
+  if (last?.type !== "answered") throw new Error(`no answer: ${JSON.stringify(last)}`);
+  return last;
+}

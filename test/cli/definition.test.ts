@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { documentIn, linesOf, Place } from "./program.ts";
@@ -7,11 +7,7 @@ import { hasTerminal, shownLines, startInTerminal } from "./terminal.ts";
 const place = new Place();
 afterAll(() => place.remove());
 
-const file = (name: string, content: string | Uint8Array) => {
-  const path = join(place.folder, name);
-  writeFileSync(path, content);
-  return path;
-};
+const file = place.file.bind(place);
 const definition = (more = "", output = "{ format: text }") => `apiVersion: holdfast/v1
 kind: Agent
 metadata: { name: fixer, description: Fixes one failing test at a time. }
@@ -119,7 +115,8 @@ describe("agent validate", () => {
     expect(ended.stderr).not.toContain(key);
   });
 
-  test.skipIf(!hasTerminal)("fits 80 columns, good or bad, without breaking a word", async () => {
+  test("fits 80 columns, good or bad, without breaking a word", async (context) => {
+    if (!hasTerminal) context.skip("the program `script`, which makes a terminal, is not installed");
     for (const [path, code] of [
       [good, 0],
       [bad, 2],

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { runHint, runInShell } from "./hints.ts";
@@ -7,11 +7,7 @@ import { documentIn, linesOf, Place, sessionIn } from "./program.ts";
 const place = new Place();
 afterAll(() => place.remove());
 
-const file = (name: string, content: string) => {
-  const path = join(place.folder, name);
-  writeFileSync(path, content);
-  return path;
-};
+const file = place.file.bind(place);
 const definition = `apiVersion: holdfast/v1
 kind: Agent
 metadata: { name: fixer }

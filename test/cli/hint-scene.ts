@@ -1,10 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { EngineContext } from "../../src/engine/index.ts";
 import { createSession } from "../../src/engine/index.ts";
-import { nodeHost } from "../../src/host/index.ts";
-import { openEngine } from "../../src/open.ts";
+import { engineOn } from "./asking.ts";
 import type { Ended } from "./program.ts";
 import { documentIn, Place, sessionIn } from "./program.ts";
 
@@ -43,18 +41,6 @@ export const code = (exit: number) => (ended: Ended) =>
 export const shows = (pattern: RegExp) => (ended: Ended) => {
   expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(pattern) as string });
 };
-
-/** The engine on the state directory of a place, in this process. */
-export function engineOn(place: Place): EngineContext {
-  return openEngine({
-    host: nodeHost({ environment: {} }),
-    stateDirectory: place.state,
-    singleWriter: false,
-    environment: {},
-    version: "0.0.0",
-    supervisorProgram: { file: "none", args: [] },
-  });
-}
 
 export async function completed(...turns: unknown[]): Promise<{ place: Place; session: string }> {
   const place = newPlace();

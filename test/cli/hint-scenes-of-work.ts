@@ -3,10 +3,16 @@ import { askFor } from "./asking.ts";
 import type { Scenes } from "./hint-scene.ts";
 import { code, completed, hintOf, newPlace, shows, suspended, unknown, withoutRun } from "./hint-scene.ts";
 import { commandsIn, runHint } from "./hints.ts";
-import type { Ended } from "./program.ts";
+import type { Ended, Place } from "./program.ts";
 import { documentIn, sessionIn } from "./program.ts";
 
 /** Messages about what was asked, and about runs and how they ended. */
+
+/** The flags of a run that waits until another process says whether it may read. */
+const waiting = (place: Place): string[] => {
+  const model = place.cassette({ calls: [{ tool: "read", args: { path: "none" } }] }, { text: "Done." });
+  return ["--model", model, ...askFor(place, "read"), "--approvals", "wait"];
+};
 
 /** By name: how a message comes about. */
 export const scenesOfWork: Scenes = {
@@ -80,9 +86,7 @@ export const scenesOfWork: Scenes = {
       `an operation that waits to be ${word}`,
       async () => {
         const place = newPlace();
-        const asks = [{ calls: [{ tool: "read", args: { path: "none" } }] }, { text: "Done." }];
-        const flags = ["--model", place.cassette(...asks), ...askFor(place, "read"), "--approvals", "wait"];
-        const running = place.start(["run", "--task", "Go", ...flags]);
+        const running = place.start(["run", "--task", "Go", ...waiting(place)]);
         await running.seen(/"type":"approval\.asked"/);
         const session = sessionIn(await running.seen(/ses_[0-9a-z]{26}/));
         const { stdout } = await place.call(["run", "show", session]);
@@ -95,6 +99,19 @@ export const scenesOfWork: Scenes = {
       },
     ]),
   ),
+  "a page of a session whose process waits for a person": async () => {
+    const place = newPlace();
+    const running = place.start(["run", "--task", "Go", ...waiting(place)]);
+    await running.seen(/"type":"approval\.asked"/);
+    const session = sessionIn(await running.seen(/ses_[0-9a-z]{26}/));
+    const { stdout } = await place.call(["session", "show", session]);
+    const promise = async (shown: Ended) => {
+      shows(/run approve/)(shown);
+      running.child.kill("SIGINT");
+      expect((await running.ended).code).toBe(4);
+    };
+    return { place, text: stdout, offers: `run show ${session}`, promise };
+  },
   "a run that is not there": async () => {
     const { place, session } = await completed();
     const ended = await place.call(["run", "show", session, "run_x", "--json"]);

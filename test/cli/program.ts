@@ -100,11 +100,17 @@ export class Place {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
+  /** Writes a file beside the workspace and returns its path. */
+  file(name: string, content: string | Uint8Array): string {
+    const path = join(this.folder, name);
+    writeFileSync(path, content);
+    return path;
+  }
+
   /** Writes a recorded model and returns how `--model` names it. Turns as the cassette file has them. */
   cassette(...turns: readonly unknown[]): string {
-    const path = join(this.folder, `cassette-${randomBytes(4).toString("hex")}.json`);
-    writeFileSync(path, JSON.stringify({ cassette: 1, turns }));
-    return `cassette:${path}`;
+    const name = `cassette-${randomBytes(4).toString("hex")}.json`;
+    return `cassette:${this.file(name, JSON.stringify({ cassette: 1, turns }))}`;
   }
 
   /** The environment of a call: this place, and nothing of whoever runs the tests that would change an answer. */

@@ -67,6 +67,30 @@ describe("messages that are sent in a loop, while runs end and the session is re
 });
 
 describe("send", () => {
+  test("leaves a message that is shown where it is taken, behind how the run before it ended", async () => {
+    const here = new Place();
+    try {
+      const gate = join(here.folder, "gate");
+      const waits = {
+        calls: [{ tool: "exec", args: { command: `until [ -e ${gate} ]; do sleep 0.05; done` } }],
+      };
+      const model = here.cassette(waits, { text: "One." }, { text: "Two." });
+      const flags = ["--model", model, "--allow-shell", "--format", "text"];
+      const running = here.start(["run", "--task", "The first", ...flags]);
+      const session = sessionIn(await running.seen(/ses_[0-9a-z]{26}/));
+      await here.call(["send", session, "The second"]);
+      writeFileSync(gate, "");
+      const { code, stdout } = await running.ended;
+      expect(code).toBe(0);
+      expect(stdout).toMatch(
+        /One\.\n\ncompleted {2}run_[0-9a-z]{26}; the next message:\n\nThe second\n\nTwo\.\n\ncompleted {2}1 turn/,
+      );
+      expect(stdout).not.toContain("The first");
+    } finally {
+      here.remove();
+    }
+  });
+
   test("takes its text from a word, a flag, a file or standard input", async () => {
     const session = await place.completed();
     const file = join(place.folder, "message.md");

@@ -13,14 +13,14 @@ import {
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseCassette } from "../../src/agents/builtin/models/cassette.ts";
-import { nodeHost, sha256 } from "../../src/host/index.ts";
+import { sha256 } from "../../src/host/index.ts";
 import type { CassetteTurn } from "../../src/model/cassette.ts";
 import type { Commit } from "../../src/model/commit.ts";
 import type { Fact, Row, SessionCreated } from "../../src/model/facts.ts";
-import { openEngine } from "../../src/open.ts";
 import { environmentOf } from "../agents/wire.ts";
 import { comparableFacts, type ComparableFact } from "../engine/comparable.ts";
 import { startModelServer, type ModelServer, type ModelTurn } from "../peers/model-server.ts";
+import { engineOn } from "./asking.ts";
 import { runHint } from "./hints.ts";
 import { documentIn, Place, processesNaming, sessionIn } from "./program.ts";
 
@@ -227,14 +227,7 @@ describe("a session that was killed, denied, retried and resolved", () => {
     const cassette = readFileSync(model.replace("cassette:", ""));
     const reference = { sha256: sha256(cassette), bytes: cassette.length };
     const choice = { provider: "cassette", model: "story.json", cassette: reference };
-    const { store } = openEngine({
-      host: nodeHost({ environment: {} }),
-      stateDirectory: place.state,
-      singleWriter: false,
-      environment: {},
-      version: "0",
-      supervisorProgram: { file: "none", args: [] },
-    });
+    const { store } = engineOn(place);
     const delivery = { delivery: "dlv_1", idempotencyKey: "dlv_1", logSeq: 0, source: "user" } as const;
     return await store.create({
       created: { ...created, model: choice, policy: { ...created.policy, approvals } },

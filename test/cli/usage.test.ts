@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { documentIn, linesOf, Place } from "./program.ts";
@@ -6,11 +6,7 @@ import { documentIn, linesOf, Place } from "./program.ts";
 const place = new Place();
 afterAll(() => place.remove());
 
-const file = (name: string, content: string | Uint8Array) => {
-  const path = join(place.folder, name);
-  writeFileSync(path, content);
-  return path;
-};
+const file = place.file.bind(place);
 const model = place.cassette({ text: "Done." });
 const good = ["--model", model, "--task", "x"];
 
@@ -270,31 +266,46 @@ describe("where things are", () => {
   });
 });
 
-describe("help", () => {
-  const commands = ["", "run", "run list", "run show", "run resolve", "resume", "session", "session list"];
-  const more = ["session show", "session repair", "agent", "agent validate", "store", "store adopt", "demo"];
-  const talking = ["send", "queue", "queue list"];
-  const stopping = ["run cancel", "run abandon", "run approve"];
+/** What the help of a command lists, name by summary. */
+async function listedBelow(command: string): Promise<[name: string, summary: string][]> {
+  const { stdout } = await place.call([...command.split(" ").filter(Boolean), "--help"]);
+  const [, list = ""] = /\nCommands:\n([^]*?)\n\n/.exec(stdout) ?? [];
+  return [...list.matchAll(/^ {2}(\S+) +(.*(?:\n {4,}.*)*)/gm)].map(([, name = "", summary = ""]) => [
+    [command, name].join(" ").trim(),
+    summary.replaceAll(/\s+/g, " "),
+  ]);
+}
 
-  test.each([...commands, ...more, ...talking, ...stopping])(
-    "of 'holdfast %s' fits 80 columns and has an example",
-    async (command) => {
-      const words = command.split(" ").filter((word) => word !== "");
-      const { code, stdout, stderr } = await place.call([...words, "--help"]);
-      expect([code, stderr]).toEqual([0, ""]);
-      expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
-      expect(stdout).toMatch(new RegExp(`^Usage: holdfast${words.map((word) => ` ${word}`).join("")}`));
-      expect(stdout).toMatch(/\nExamples:\n {2}# .+\n {2}holdfast /);
-      for (const flag of ["--state-dir", "--single-writer", "--json", "--format", "--help"])
-        expect(stdout).toContain(flag);
-    },
-  );
+const top = await listedBelow("");
+const below = (await Promise.all(top.map(([name]) => listedBelow(name)))).flat();
+const commands = ["", ...[...top, ...below].map(([name]) => name)];
+
+describe("help", () => {
+  test("lists each command with a whole sentence, and README names it", () => {
+    expect(commands).toEqual(expect.arrayContaining(["run", "run approve", "queue list", "demo"]));
+    expect([...top, ...below].filter(([, summary]) => !summary.endsWith("."))).toEqual([]);
+    const readme = readFileSync("README.md", "utf8");
+    const groups = new Set(below.map(([name]) => name.split(" ")[0]));
+    const named = (name: string) => new RegExp(`holdfast ${name}\\b`).test(readme);
+    expect(commands.filter((name) => !groups.has(name) && !named(name))).toEqual([]);
+  });
+
+  test.each(commands)("of 'holdfast %s' fits 80 columns and has an example", async (command) => {
+    const words = command.split(" ").filter((word) => word !== "");
+    const { code, stdout, stderr } = await place.call([...words, "--help"]);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    expect(stdout).toMatch(new RegExp(`^Usage: holdfast${words.map((word) => ` ${word}`).join("")}`));
+    expect(stdout).toMatch(/\nExamples:\n {2}# .+\n {2}holdfast /);
+    for (const flag of ["--state-dir", "--single-writer", "--json", "--format", "--help"])
+      expect(stdout).toContain(flag);
+  });
 
   test("its examples are understood", async () => {
-    const all = [...commands, ...more, ...talking, ...stopping].map(async (command) => {
+    const all = commands.map(async (command) => {
       const { stdout } = await place.call([...command.split(" ").filter(Boolean), "--help"]);
       const examples = stdout.slice(stdout.indexOf("\nExamples:")).replaceAll("\\\n", " ");
-      return [...examples.matchAll(/^ {2}holdfast (.*)$/gm)].map((line) => line[1] ?? "");
+      return [...examples.matchAll(/^ {2}holdfast (.*?)(?: \|.*)?$/gm)].map((line) => line[1] ?? "");
     });
     const lines = new Set((await Promise.all(all)).flat().filter((line) => !line.startsWith("demo")));
     expect(lines.size).toBeGreaterThan(15);

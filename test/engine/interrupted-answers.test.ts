@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cancelRun } from "../../src/engine/index.ts";
 import type { Message } from "../../src/model/facts.ts";
@@ -312,6 +313,17 @@ describe("what a provider had said when it was cut", () => {
       expect(server.requests[1]?.rawBody).not.toContain("fish");
     },
   );
+
+  test("is nothing where it had said nothing, and that keeps nobody waiting", async () => {
+    const { home, server } = await served();
+    server.push({ text: long, delayMs: 10_000 }, { text: "Whole." });
+    const worker = home.worker({ run: home.task({ model: wires.anthropic.model }) });
+    await worker.fact("model.requested");
+    while (server.requests.length === 0) await sleep(5);
+    expect(await worker.signal("SIGTERM")).toMatchObject({ code: 11, report: { ending: "suspended" } });
+    expect(await home.resume()).toMatchObject({ code: 0, report: { ending: "completed" } });
+    expect(cutOf(await examine(home.engine(), home.sessions()[0] ?? ""))).toEqual([]);
+  });
 
   test("by the network stays, is asked for again, and no provider is sent it", async () => {
     const { home, server } = await served();

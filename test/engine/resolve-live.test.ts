@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { resolveOperation, type Resolution } from "../../src/engine/index.ts";
+import { abandonRun, resolveOperation, type Resolution } from "../../src/engine/index.ts";
 import { isHoldfastError } from "../../src/model/errors.ts";
 import { expectEnding } from "./asking.ts";
 import { deathsOfRun } from "./deaths.ts";
@@ -82,6 +82,32 @@ describe("a person's word about what nobody knows", () => {
       stage.world.disk.gate = undefined;
       expect(factsOf(await stage.examine(), "op.resolved")).toMatchObject([{ by: "ada" }]);
     }
+  });
+
+  test("that comes while its run is given up is taken, or told to be too late", async () => {
+    const looked = doubtful.killed();
+    await expectEnding(looked.work(), "input_required");
+    const quiet = looked.killed();
+    const before = quiet.world.disk.effects.length;
+    await abandonRun(quiet.world.engine(), { session: word.session });
+    const steps = quiet.world.disk.effects.length - before;
+    const ends = new Set<string>();
+    for (let at = 0; at <= steps; at += 2) {
+      const stage = looked.killed();
+      let seen = 0;
+      let said: Promise<string> | undefined;
+      stage.world.disk.gate = () => {
+        if (seen++ === at) said = outcomeOf(resolveOperation(stage.world.engine(), word));
+        return undefined;
+      };
+      expect(await outcomeOf(abandonRun(stage.world.engine(), { session: word.session }))).toBe("done");
+      stage.world.disk.gate = undefined;
+      const end = await said;
+      const { state } = await stage.examine();
+      const operation = state.operations.get(word.operation);
+      ends.add(`${end}: ${operation?.at}, ${state.row.state}`);
+    }
+    expect([...ends].toSorted()).toEqual(["done: settled, failed", "usage: unknown, failed"]);
   });
 
   test("by several at once is one of theirs, and the others are told", async () => {

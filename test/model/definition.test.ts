@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { LineCounter, parseDocument, stringify } from "yaml";
 import { describe, expect, test } from "vitest";
+import { openSchemaChecker } from "../../src/engine/json-schema.ts";
 import { builtinCapabilities, defaultDefinition } from "../../src/model/default-definition.ts";
-import { checkDefinition } from "../../src/model/definition.ts";
+import { checkDefinition as check } from "../../src/model/definition.ts";
 import { readDocument } from "../../src/model/document.ts";
 import type { AgentDefinition } from "../../src/model/facts.ts";
 import { AgentDefinition as DefinitionSchema } from "../../src/model/facts.ts";
@@ -11,6 +12,8 @@ import type { Json } from "../../src/model/values.ts";
 import { anyText } from "./any-text.ts";
 
 const yaml = { LineCounter, parseDocument };
+const schemas = openSchemaChecker();
+const checkDefinition = (value: unknown) => check(value, schemas);
 
 function read(text: string) {
   return readDocument(new TextEncoder().encode(text), { yaml, what: "the definition agent.yaml" });
@@ -100,7 +103,7 @@ also: 2
         spec.execution.maxPureRetries: must be at least 0, not -1 (line 14, column 5)
         spec.output: has both requiredFields and schema; one of them is enough (line 15, column 3)
         spec.output.requiredFields[1]: is the same as spec.output.requiredFields[0] (line 15, column 47)
-        spec.output.schema.type: must be one or several of array, boolean, integer, null, number, object, string, not "objekt" (line 15, column 61)
+        spec.output.schema.type: must be "array" or "boolean" or "integer" or "null" or "number" or "object" or "string", not "objekt" (line 15, column 61)
         spec.extra: is not a known field (line 16, column 3)
         also: is not a known field (line 17, column 1)"
     `);
@@ -199,6 +202,11 @@ also: 2
       "spec.output.schema.requierd: is not a keyword that can be checked",
     ]);
     expect(output({ format: "json", schema: null })).toHaveLength(1);
+    const file = goodFile();
+    file.spec.output = { format: "json", schema: {} };
+    expect(check(file, undefined).problems).toEqual([
+      { path: ["spec", "output", "schema"], text: "cannot be checked here" },
+    ]);
   });
 
   test("holds no half of a character, which could not be written as it is", () => {

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { faultOfOutput, instructionOf } from "../../src/model/output-contract.ts";
+import { openSchemaChecker } from "../../src/engine/json-schema.ts";
+import type { AgentDefinition } from "../../src/model/facts.ts";
+import { faultOfOutput as faultOf, instructionOf } from "../../src/model/output-contract.ts";
+
+const schemas = openSchemaChecker();
+const faultOfOutput = (output: AgentDefinition["spec"]["output"], text: string) =>
+  faultOf(output, text, schemas);
 
 const fields = { format: "json" as const, requiredFields: ["summary", "files"] };
 const schema = {
@@ -47,6 +53,11 @@ describe("an answer that shall be json", () => {
     expect(faultOfOutput(schema, '{"files":["a"]}')).toBeUndefined();
     expect(faultOfOutput(schema, '{"files":["a",1]}')).toContain("files[1]: must be text, not 1");
     expect(faultOfOutput(schema, "{}")).toContain("files: is missing");
+  });
+
+  test("is at fault where nobody can hold it to its schema", () => {
+    expect(faultOf(schema, '{"files":["a"]}', undefined)).toContain("its schema cannot be checked here");
+    expect(faultOf(fields, '{"summary":1,"files":1}', undefined)).toBeUndefined();
   });
 
   test("is refused in few words, however much is wrong with it", () => {

@@ -193,7 +193,12 @@ describe("a run as it is shown", () => {
     const suspended = { kind: "run.suspended", run, elapsedMs: 5 } as const;
     const silent = { ...suspended, reason: "provider", message: "no answer" } as const;
     expect(after(silent)).toEqual(["suspended", undefined, "no answer", undefined]);
-    expect(after({ ...suspended, reason: "signal" })).toEqual(["suspended", undefined, "signal", undefined]);
+    expect(after({ ...suspended, reason: "signal" })).toEqual([
+      "suspended",
+      undefined,
+      "its process was told to end by a signal",
+      undefined,
+    ]);
   });
 
   test("counts turns and tokens over all its attempts", () => {

@@ -67,7 +67,7 @@ const passedWords: Readonly<Record<ResumeCheck["check"], string>> = {
   active: "no process runs it",
   damaged: "its log is sound",
   direct: "it is a session of this program",
-  "other-device": "it runs on this device",
+  "other-device": "it belongs to this device",
   "cwd-missing": "its directory is there",
   off: "its agent is switched on",
   unsupported: "its agent can resume",

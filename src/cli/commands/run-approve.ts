@@ -5,6 +5,7 @@ import { engineOf, screenOf } from "../call.ts";
 import { summariseArgs } from "../progress/tool-line.ts";
 import { approvalLines } from "../text/approval.ts";
 import { oneLine } from "../text/clean.ts";
+import { label, labelColumns } from "../text/label.ts";
 import { wayOnOf } from "../text/way-on.ts";
 import { fitEnd } from "../text/width.ts";
 import { answer } from "./answer.ts";
@@ -38,13 +39,13 @@ export async function runApprove(
     const { columns } = screen;
     const named = view.operations.find((one) => matches(one.id, place.operation));
     const { tool = "", args, id = place.operation } = named ?? {};
-    screen.line(["good", deny ? "denied     " : "allowed    "], id);
-    screen.line("           ", fitEnd(`${oneLine(tool)} ${summariseArgs(args)}`, columns - 12));
-    if (view.status === "running") screen.line(["dim", "next       "], "the process that runs it goes on");
+    screen.line(label(deny ? "denied" : "allowed", "good"), id);
+    screen.line(label(""), fitEnd(`${oneLine(tool)} ${summariseArgs(args)}`, columns - labelColumns - 1));
+    if (view.status === "running") screen.line(label("next"), "the process that runs it goes on");
     else {
       for (const line of approvalLines(view, { program: call.program, columns })) screen.line(...line);
       const way = wayOnOf(view, { program: call.program });
-      if (way?.command !== undefined) screen.line(["dim", "next       "], way.command);
+      if (way?.command !== undefined) screen.line(label("next"), way.command);
     }
     return screen;
   });

@@ -3,6 +3,7 @@ import { resolveOperation } from "../../engine/index.ts";
 import { HoldfastError } from "../../model/errors.ts";
 import type { Call } from "../call.ts";
 import { engineOf, screenOf } from "../call.ts";
+import { label } from "../text/label.ts";
 import { unknownLines } from "../text/unknown.ts";
 import { answer } from "./answer.ts";
 import { saidBy } from "./said-by.ts";
@@ -28,10 +29,10 @@ export async function runResolve(
     const screen = screenOf(call);
     const { outcome } = resolution;
     const what = outcome === "not_executed" ? "did not happen" : outcome === "error" ? "failed" : "happened";
-    screen.line(["good", "recorded  "], `${place.operation} ${what}`);
+    screen.line(label("recorded", "good"), `${place.operation} ${what}`);
     const open = unknownLines(view, { program: call.program, columns: screen.columns });
     for (const line of open) screen.line(...line);
-    if (open.length === 0) screen.line(["dim", "next      "], `${call.program} resume ${view.session}`);
+    if (open.length === 0) screen.line(label("next"), `${call.program} resume ${view.session}`);
     return screen;
   });
 }

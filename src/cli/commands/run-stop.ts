@@ -4,6 +4,7 @@ import type { RunView } from "../../model/views.ts";
 import type { Call } from "../call.ts";
 import { engineOf, screenOf } from "../call.ts";
 import { queueLines } from "../progress/summary.ts";
+import { label } from "../text/label.ts";
 import { formatCount } from "../text/units.ts";
 import { wayOnOf } from "../text/way-on.ts";
 import { answer } from "./answer.ts";
@@ -43,16 +44,14 @@ async function tell(call: Call, context: EngineContext, view: RunView, what: str
     const queue = await readOutlook(context, await readSession(context, view.session));
     const screen = screenOf(call);
     const { program } = call;
-    screen.line(["good", what.padEnd(labelColumns)], `${view.run} of ${view.session}`);
+    screen.line(label(what, "good"), `${view.run} of ${view.session}`);
     const unknown = view.operations.filter(({ state }) => state === "unknown").length;
     if (unknown > 0) {
-      screen.line(["warn", "left open".padEnd(labelColumns)], formatCount(unknown, "operation"));
+      screen.line(label("left open", "warn"), formatCount(unknown, "operation"));
     }
     for (const line of queueLines(queue, screen.columns)) screen.line(...line);
     const way = wayOnOf(view, { program, waiting: queue.waiting > 0 });
-    if (way?.command !== undefined) screen.line(["dim", "next".padEnd(labelColumns)], way.command);
+    if (way?.command !== undefined) screen.line(label("next"), way.command);
     return screen;
   });
 }
-
-const labelColumns = 11;

@@ -9,6 +9,7 @@ import type { Call } from "../call.ts";
 import { engineOf, screenOf } from "../call.ts";
 import { markOf, summariseArgs } from "../progress/tool-line.ts";
 import type { Screen, Span, Tone } from "../screen.ts";
+import { waitsForApproval } from "../text/approval.ts";
 import { oneLine } from "../text/clean.ts";
 import { policyWords } from "../text/policy.ts";
 import { queueWords, withCommands } from "../text/queue.ts";
@@ -68,9 +69,14 @@ function writeWayOn(
   const waiting = queue.waiting > 0;
   const ofQueue = queue.damaged === undefined ? undefined : "queue";
   const damaged = damage === undefined ? ofQueue : "log";
-  if (state.runs.size > 0) {
+  const run = state.runs.size > 0 ? findRun(read, undefined) : undefined;
+  if (active && run?.operations.some(waitsForApproval) === true) {
+    // The process that works on it does not go on by itself.
+    screen.line();
+    screen.line(["dim", "next  "], `${program} run show ${state.id}`);
+  } else if (run !== undefined) {
     const place = { program, active, damaged, missing, columns, waiting } as const;
-    for (const line of wayOnLines(findRun(read, undefined), place)) screen.line(...line);
+    for (const line of wayOnLines(run, place)) screen.line(...line);
   } else if (waiting && !active && damaged === undefined && missing === undefined) {
     // Whoever made it died before its task became a run.
     screen.line();

@@ -5,6 +5,7 @@ import type { Disk } from "../../host/index.ts";
 import type { Commit } from "../../model/commit.ts";
 import { isFact } from "../../model/commit.ts";
 import type { Json } from "../../model/values.ts";
+import { isRecord } from "../../model/values.ts";
 import type { RunView } from "../../model/views.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Stage } from "./stage.ts";
@@ -233,10 +234,6 @@ function proofIn(details: Json | undefined): string | undefined {
   if (!isRecord(details)) return undefined;
   const { proof, claim, proven_by: by } = details;
   return [proof, isRecord(claim) ? claim["kind"] : undefined, by].find((name) => typeof name === "string");
-}
-
-function isRecord(value: Json | undefined): value is Record<string, Json> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The end of an id, which tells ids of one moment apart. */

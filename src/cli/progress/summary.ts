@@ -3,6 +3,7 @@ import type { RunStatus, RunView } from "../../model/views.ts";
 import type { Span, Tone } from "../screen.ts";
 import { approvalLines } from "../text/approval.ts";
 import { oneLine } from "../text/clean.ts";
+import { label, labelColumns } from "../text/label.ts";
 import { queueWords } from "../text/queue.ts";
 import { formatCount, formatDuration, formatUsage } from "../text/units.ts";
 import { unknownLines } from "../text/unknown.ts";
@@ -21,8 +22,6 @@ const tones: Record<RunStatus, Tone> = {
   failed: "bad",
   canceled: "warn",
 };
-
-const labelColumns = 11;
 
 /** How a status is called. */
 export function nameOfStatus(status: RunStatus): string {
@@ -53,8 +52,10 @@ export function summaryLines(
   return [
     [statusSpan(status), ["dim", `  ${counts}`]],
     ...why,
-    ...(usage.input === undefined && usage.output === undefined ? [] : [label("tokens", formatUsage(usage))]),
-    label("session", session),
+    ...(usage.input === undefined && usage.output === undefined
+      ? []
+      : [labelled("tokens", formatUsage(usage))]),
+    labelled("session", session),
     ...(queue === undefined ? [] : queueLines(queue, columns)),
     ...approvalLines(run, { program, columns }),
     ...unknownLines(run, { program, columns }),
@@ -74,18 +75,18 @@ function nextLines(
   place: { readonly program: string; readonly columns: number; readonly waiting: boolean },
 ): (readonly Span[])[] {
   const { program, columns, waiting } = place;
-  if (hasUnknown(run)) return [label("then", `${program} resume ${run.session}`)];
+  if (hasUnknown(run)) return [labelled("then", `${program} resume ${run.session}`)];
   const way = wayOnOf(run, { program, waiting });
-  if (way?.command !== undefined) return [label("next", way.command)];
+  if (way?.command !== undefined) return [labelled("next", way.command)];
   return way === undefined ? [] : wrappedLabel("next", way.words, columns);
 }
 
 function wrappedLabel(name: string, text: string, columns: number): (readonly Span[])[] {
   return wrapText(oneLine(text), columns - labelColumns).map((line, index) =>
-    label(index === 0 ? name : "", line),
+    labelled(index === 0 ? name : "", line),
   );
 }
 
-function label(name: string, text: string): readonly Span[] {
-  return [["dim", `${name.padEnd(labelColumns)}`], oneLine(text)];
+function labelled(name: string, text: string): readonly Span[] {
+  return [label(name), oneLine(text)];
 }

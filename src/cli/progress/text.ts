@@ -11,12 +11,13 @@ import type { Screen, Span } from "../screen.ts";
 import { waitingLines, waitsForApproval } from "../text/approval.ts";
 import { argumentsText } from "../text/arguments.ts";
 import { oneLine } from "../text/clean.ts";
+import { label } from "../text/label.ts";
 import { formatDuration } from "../text/units.ts";
 import { wrapText } from "../text/wrap.ts";
 import { LiveRegion } from "./live-region.ts";
 import type { LeftBehind, ProgressOutput } from "./output.ts";
 import { durableWaitsMax } from "./output.ts";
-import { queueLines, summaryLines } from "./summary.ts";
+import { queueLines, statusSpan, summaryLines } from "./summary.ts";
 import { TextStream } from "./text-stream.ts";
 import type { CallState } from "./tool-line.ts";
 import { markOf, summariseArgs, toolLine } from "./tool-line.ts";
@@ -31,7 +32,7 @@ export interface TextProgressOptions {
   readonly program: string;
   /** Operations that an earlier process asked for. */
   readonly earlier: readonly OperationView[];
-  /** False where the person has just typed the task. */
+  /** False where the person has just typed the first task. */
   readonly showTask: boolean;
   /** Who answers what the policy leaves to a person. */
   readonly approvals: ApprovalChoice["kind"];
@@ -55,11 +56,14 @@ export class TextProgress implements ProgressOutput {
   readonly #region: LiveRegion;
   readonly #text: TextStream;
   readonly #underway: Underway;
-  readonly #startedMs: number;
+  /** When the work on the newest run began. */
+  #startedMs: number;
   /** What an earlier process left, until this one takes it up. */
   #earlier: readonly OperationView[];
   #session: string | undefined;
   #run = "";
+  /** How that run ended; undefined while it goes on. */
+  #ended: "completed" | "failed" | "canceled" | undefined;
   /** True while a question stands on the screen, below which nothing may be written. */
   #isAsking = false;
 
@@ -76,7 +80,7 @@ export class TextProgress implements ProgressOutput {
   begun(session: string): void {
     if (this.#session !== undefined) return;
     this.#session = session;
-    this.#line(["dim", "session    "], session);
+    this.#line(label("session"), session);
   }
 
   note(text: string): void {
@@ -117,7 +121,7 @@ export class TextProgress implements ProgressOutput {
     if (report.ending === "idle") {
       this.#line("Nothing to do: no run is open and no message waits.");
       for (const line of queue === undefined ? [] : queueLines(queue, columns)) screen.line(...line);
-      this.#line(["dim", "next       "], `${program} resume ${report.session} --task "…"`);
+      this.#line(label("next"), `${program} resume ${report.session} --task "…"`);
       return;
     }
     if (left?.run === undefined) return;
@@ -172,6 +176,9 @@ export class TextProgress implements ProgressOutput {
       case "message":
         this.#message(fact);
         return;
+      case "run.ended":
+        this.#ended = fact.status;
+        return;
       case "model.requested":
         this.#text.expectAnswer();
         this.#underway.wait(`${fact.provider}/${fact.model}`);
@@ -218,9 +225,7 @@ export class TextProgress implements ProgressOutput {
   #message(message: Message): void {
     this.#underway.wait(undefined);
     this.#region.clear();
-    if (message.role === "user" && this.#options.showTask) {
-      for (const part of message.parts) if (part.type === "text") this.#text.whole("task", part.text ?? "…");
-    }
+    if (message.role === "user") this.#task(message);
     if (message.role === "assistant") this.#text.answer(message);
     if (message.interrupted === true) this.#line(["warn", "the answer was cut; what had come of it is kept"]);
     for (const part of message.parts) {
@@ -228,6 +233,17 @@ export class TextProgress implements ProgressOutput {
         this.#underway.learn(part.operation, { tool: part.tool, args: part.args });
       }
     }
+  }
+
+  /** What a run is to do; behind another one it says what that came to, for the summary tells of the last alone. */
+  #task({ parts }: Message): void {
+    const ended = this.#ended;
+    if (ended !== undefined) {
+      this.#line(statusSpan(ended), ["dim", `  ${this.#run}; the next message:`]);
+      this.#ended = undefined;
+      this.#startedMs = this.#options.clock.monotonicMs();
+    } else if (!this.#options.showTask) return;
+    for (const part of parts) if (part.type === "text") this.#text.whole("task", part.text ?? "…");
   }
 
   #modelFailed({ reason, message }: Extract<Fact, { kind: "model.failed" }>): void {

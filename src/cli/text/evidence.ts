@@ -1,4 +1,5 @@
 import type { Json } from "../../model/values.ts";
+import { isRecord } from "../../model/values.ts";
 import { oneLine } from "./clean.ts";
 import { formatBytes, formatTime } from "./units.ts";
 
@@ -61,8 +62,4 @@ function fileSentences(evidence: Readonly<Record<string, Json>>, when: string): 
   if (kind === "absent") return [`${name} does not exist${when}.`];
   if (Object.hasOwn(evidence, "trash")) return [`Something else is in the place of ${name}${when}.`];
   return [`What is at ${name} is neither what was there before nor what was to be written${when}.`];
-}
-
-function isRecord(value: Json | undefined): value is Record<string, Json> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import type { Json } from "../../model/values.ts";
+import { isRecord } from "../../model/values.ts";
 import { oneLine } from "./clean.ts";
 
 /** What the details of a known operation say to people: how a command ended, and what proved it after a death. */
@@ -39,8 +40,4 @@ export function proofWords(details: Json | undefined): string | undefined {
   const name = [proof, kind, by].find((one) => typeof one === "string");
   if (typeof name !== "string") return undefined;
   return proofs[name] ?? `proven after an interruption: ${oneLine(name)}`;
-}
-
-function isRecord(value: Json | undefined): value is Record<string, Json> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

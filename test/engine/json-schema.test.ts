@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { problemsOfValue } from "../../src/model/json-schema/check.ts";
-import { problemsOfSchema } from "../../src/model/json-schema/form.ts";
+import { openSchemaChecker } from "../../src/engine/json-schema.ts";
 import { writeProblem } from "../../src/model/problems.ts";
 
-const faultsOf = (schema: unknown) => problemsOfSchema(schema, { path: [] }).map(writeProblem);
-const wrongWith = (schema: unknown, value: unknown) => problemsOfValue(schema, value).map(writeProblem);
+const checker = openSchemaChecker();
+const faultsOf = (schema: unknown) => checker.problemsOfSchema(schema).map(writeProblem);
+const wrongWith = (schema: unknown, value: unknown) =>
+  checker.problemsOfValue(schema, value).map(writeProblem);
 
 /** A schema with values that satisfy it and values that do not. */
 type Case = readonly [schema: unknown, good: readonly unknown[], bad: readonly unknown[]];
@@ -128,6 +129,44 @@ const cases: Record<string, Case> = {
     [{ value: 1, children: [{ value: 2 }, { value: 3, children: [] }] }],
     [{ value: 1, children: [{ value: 2, children: [{}] }] }],
   ],
+  "no members but those that some part of it knows": [
+    { allOf: [{ properties: { a: true } }], unevaluatedProperties: false },
+    [{}, { a: 1 }],
+    [{ b: 1 }],
+  ],
+  "no items but those that some part of it knows": [
+    { allOf: [{ prefixItems: [true] }], unevaluatedItems: false },
+    [[], [1]],
+    [[1, 2]],
+  ],
+  "what members need, as older drafts say it": [
+    { dependencies: { a: ["b"], c: { required: ["d"] } } },
+    [{}, { a: 1, b: 1 }, { c: 1, d: 1 }],
+    [{ a: 1 }, { c: 1 }],
+  ],
+  "a member in two ways": [
+    { properties: { a: { type: "string" } }, patternProperties: { "^a": { minLength: 2 } } },
+    [{ a: "xx" }],
+    [{ a: 1 }, { a: "x" }],
+  ],
+  "members that every object of the language has": [
+    { properties: { constructor: { type: "string" }, hasOwnProperty: { type: "number" } } },
+    [{}, { constructor: "a", hasOwnProperty: 1 }],
+    [{ constructor: 1 }, { hasOwnProperty: "a" }],
+  ],
+  "members that are called like keywords": [
+    {
+      properties: {
+        $ref: { type: "string" },
+        $id: { type: "string" },
+        "x-a": { type: "string" },
+        format: true,
+      },
+      required: ["$ref"],
+    },
+    [{ $ref: "a", $id: "b", format: 1 }],
+    [{ $ref: 1 }, { $id: "b" }, { $ref: "a", $id: 1 }, { $ref: "a", "x-a": 1 }],
+  ],
   nothing: [{ properties: { a: false } }, [{}], [{ a: 1 }]],
   "a date": [{ format: "date" }, ["2026-02-28", 1], ["2026-02-30", "28.2.2026"]],
   "a point in time": [
@@ -157,6 +196,7 @@ const cases: Record<string, Case> = {
       readOnly: false,
       writeOnly: false,
       "x-y": {},
+      "x-é b": 1,
     },
     [1, "a"],
     [],
@@ -186,15 +226,45 @@ describe("a schema", () => {
     };
     const value = { summary: "x", files: [{ path: 1 }, {}, "c"], grade: "c", "odd name": 1 };
     expect(wrongWith(schema, value).join("\n")).toMatchInlineSnapshot(`
-      "summary: must have at least 3 characters, not 1
+      "["odd name"]: is not a known member
+      summary: must have at least 3 characters, not 1
       files[0].path: must be text, not 1
       files[1].path: is missing
       files[2]: must be an object, not "c"
-      grade: must be "a" or "b", not "c"
-      ["odd name"]: is not a known member"
+      grade: must be "a" or "b", not "c""
     `);
     expect(wrongWith(schema, [])).toEqual(["must be an object, not a list"]);
     expect(wrongWith(schema, {})).toEqual(["summary: is missing", "files: is missing"]);
+  });
+
+  test("says of alternatives what is wrong by the one that was meant, and else that none fits", () => {
+    const file = { type: "object", required: ["path"] };
+    const schema = {
+      properties: { file: { anyOf: [{ type: "null" }, { $ref: "#/$defs/file" }] } },
+      $defs: { file },
+    };
+    expect(wrongWith(schema, { file: {} })).toEqual(["file.path: is missing"]);
+    expect(wrongWith(schema, { file: 7 })).toEqual(["file: must be null or an object, not 7"]);
+    const numbers = { maximum: 0, anyOf: [{ minimum: 5 }, { multipleOf: 2 }] };
+    expect(wrongWith(numbers, 3)).toEqual(
+      expect.arrayContaining(["must be at most 0, not 3", "fits none of the schemas of anyOf"]),
+    );
+    expect(wrongWith(numbers, 3)).toHaveLength(2);
+    expect(wrongWith({ oneOf: [{ type: "string" }, { minLength: 1 }] }, "a")).toEqual([
+      "fits several of the schemas of oneOf, not one",
+    ]);
+  });
+
+  test("is not satisfied by a value that trips the check up", () => {
+    const schema = { uniqueItems: true };
+    const value: unknown = JSON.parse('[{"valueOf": 1}, {"valueOf": 2}]');
+    expect(wrongWith(schema, value)).toEqual([expect.stringMatching(/^cannot be checked: /)]);
+  });
+
+  test("that is none is satisfied by nothing", () => {
+    for (const schema of [true, false, null, []]) {
+      expect(wrongWith(schema, {})).toEqual(["cannot be checked: its schema is no mapping"]);
+    }
   });
 
   test("never says more than a person reads", () => {
@@ -205,8 +275,14 @@ describe("a schema", () => {
   const refused: Record<string, unknown> = {
     "is a mapping": true,
     "has no keyword that nobody knows": { type: "object", requierd: ["a"] },
-    "has no keyword that is not checked here": { unevaluatedProperties: false },
-    "of an older draft says it the new way": { dependencies: { a: ["b"] } },
+    "has no keyword that is not checked here": { contentEncoding: "base64" },
+    "has none in a part that nothing refers to": { $defs: { a: { requierd: ["a"] } } },
+    "of another dialect says it in this one": { type: "string", nullable: true },
+    "has no keyword that does nothing where it stands": { minContains: 2 },
+    "has no condition without a consequence": { if: { type: "string" } },
+    "has values to choose from": { enum: [] },
+    "has no member that would be passed over": { properties: { ["__proto__"]: false } },
+    "is no promise": { $async: true },
     "has no list of items in the way of an older draft": { items: [{ type: "string" }] },
     "has known types": { type: "strin" },
     "has different types": { type: ["string", "string"] },
@@ -222,7 +298,10 @@ describe("a schema", () => {
     "refers to a schema and to nothing else": { $ref: "#/title", title: "t" },
     "refers to nothing elsewhere": { $ref: "https://a.example/schema" },
     "names a draft that is known": { $schema: "http://json-schema.org/draft-04/schema#" },
-    "names its draft once": { properties: { a: { $id: "b" } } },
+    "names its draft in text": { $schema: 7 },
+    "has no name in its parts": { properties: { a: { $id: "b" } } },
+    "refers to no anchor": { $ref: "#a", $defs: { a: { $anchor: "a" } } },
+    "refers to nothing that only the package knows": { $ref: "https://json-schema.org/draft/2020-12/schema" },
     "is not itself alone": { $ref: "#" },
     "does not go round": {
       $ref: "#/$defs/a",
@@ -234,18 +313,35 @@ describe("a schema", () => {
   });
 
   test("is told everything that is wrong with it, at its place", () => {
-    expect(
-      problemsOfSchema(
-        { minLength: -1, properties: { a: { typ: "x", $ref: "#/b" } } },
-        { path: ["schema"] },
-      ).map(writeProblem),
-    ).toMatchInlineSnapshot(`
+    const schema = {
+      $schema: "http://json-schema.org/draft-07/schema#",
+      minLength: -1,
+      type: ["string", "string"],
+      patternProperties: { "[": {} },
+      properties: {
+        a: { typ: "x", $ref: "other.json", nullable: true, $id: "b" },
+        b: { items: [], type: "strin" },
+        c: { format: "ipv4", pattern: "(", contains: 7 },
+      },
+    };
+    expect(faultsOf(schema).toSorted()).toMatchInlineSnapshot(`
       [
-        "schema.minLength: must be a whole number from 0 on, not -1",
-        "schema.properties.a.typ: is not a keyword that can be checked",
-        "schema.properties.a.$ref: names no schema of this one: "#/b"",
+        "minLength: must be at least 0, not -1",
+        "patternProperties["["]: must not be called so",
+        "properties.a.$id: is not a keyword that can be checked; only the whole schema may have one",
+        "properties.a.$ref: must be a reference into the schema itself (#/$defs/NAME), not "other.json"",
+        "properties.a.nullable: is not a keyword that can be checked; say type: [..., "null"]",
+        "properties.a.typ: is not a keyword that can be checked",
+        "properties.b.items: must be an object or true or false, not a list",
+        "properties.b.type: must be "array" or "boolean" or "integer" or "null" or "number" or "object" or "string", not "strin"",
+        "properties.c.contains: must be an object or true or false, not 7",
+        "properties.c.pattern: must be a regular expression that takes the flag u, not "("",
+        "type: must be one or several different types of array, boolean, integer, null, number, object, string",
       ]
     `);
+    expect(faultsOf({ properties: { a: { $ref: "#/b" } } })).toEqual([
+      'properties.a.$ref: names no schema of this one: "#/b"',
+    ]);
   });
 
   test("that goes round by way of what a value holds is none that goes round", () => {
@@ -261,33 +357,39 @@ describe("a schema", () => {
 });
 
 describe("a check comes to an end", () => {
+  const hasty = openSchemaChecker({ limitMs: 100 });
+  const tooLong = [{ path: [], text: "takes too long to be checked" }];
+
   test("where each step of a value doubles what is to be looked at", () => {
     const half = { items: { $ref: "#" } };
     const schema = { anyOf: [half, { allOf: [half, { not: {} }] }, half] };
     let value: unknown = 1;
-    for (let level = 0; level < 200; level++) value = [value, value];
+    for (let level = 0; level < 200; level++) value = [value];
     expect(faultsOf(schema)).toEqual([]);
-    expect(wrongWith(schema, value)).toEqual(["takes too long to be held against the schema"]);
+    expect(hasty.problemsOfValue(schema, value)).toEqual(tooLong);
   });
 
-  /** A schema that leads over so many others to the one at its end. */
-  const chain = (length: number, end: unknown) => {
-    const $defs: Record<string, unknown> = { [`d${length}`]: end };
-    for (let level = 0; level < length; level++) $defs[`d${level}`] = { $ref: `#/$defs/d${level + 1}` };
-    return { $defs, $ref: "#/$defs/d0" };
-  };
-
-  test("where schema and value together lead deeper than a stack goes", () => {
-    const schema = chain(400, { items: { $ref: "#" } });
+  test("where a pattern tries again and again", () => {
+    const schema = { type: "string", pattern: "^(a+)+$" };
     expect(faultsOf(schema)).toEqual([]);
-    expect(wrongWith(schema, [])).toEqual([]);
-    expect(wrongWith(schema, [[[[]]]])).toEqual(["is nested too deep to be held against the schema"]);
+    expect(hasty.problemsOfValue(schema, `${"a".repeat(60)}!`)).toEqual(tooLong);
+    expect(hasty.problemsOfValue(schema, "aaa")).toEqual([]);
   });
 
-  test("since a schema that leads on and on is refused", () => {
-    for (const length of [600, 20_000]) {
-      expect(faultsOf(chain(length, true))).toEqual([expect.stringContaining("on and on") as string]);
+  test("where a schema doubles what is to be looked at, which is then refused", () => {
+    const $defs: Record<string, unknown> = { d60: { type: "string" } };
+    for (let level = 0; level < 60; level++) {
+      const next = { $ref: `#/$defs/d${level + 1}` };
+      $defs[`d${level}`] = { allOf: [next, next] };
     }
+    expect(hasty.problemsOfSchema({ $ref: "#/$defs/d0", $defs })).toEqual(tooLong);
+  });
+
+  test("where a schema refers to itself for the value of a member", () => {
+    const $defs = { a: { allOf: [{ $ref: "#/$defs/a" }] } };
+    expect(wrongWith({ properties: { a: { $ref: "#/$defs/a" } }, $defs }, { a: 1 })).toEqual([
+      "leads deeper than can be checked",
+    ]);
   });
 
   test("for whatever may stand for a schema or a value", () => {

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** The formats of texts that are checked. */
+/** The formats of texts that a JSON Schema may name. */
 
 const time = /^(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
