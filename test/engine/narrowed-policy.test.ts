@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { resume, runTask } from "../../src/engine/index.ts";
 import { EngineWorld } from "../crash/engine-world.ts";
 import { changesDisk } from "../crash/memory-disk.ts";
+import { done, expectEnding, stageAsking, waiting, write } from "./asking.ts";
 import { examine, expectSettledOnce, factsOf } from "./examine.ts";
 import { bundlePrograms, Home, type Programs } from "./home.ts";
 
@@ -80,4 +81,19 @@ test("a write that died at any step is proven as if it were permitted still, and
     "started 1, happened false",
     "started 1, happened true",
   ]);
+});
+
+test("an operation that waits for a person is denied, not allowed, once a policy permits it no more", async () => {
+  const stage = await stageAsking(["write"], { calls: [write("b.txt")] }, done);
+  await stage.work(waiting).waits("approval.asked");
+  const policy = { deniedCapabilities: ["write"] };
+  const next = stage.killed();
+  await expectEnding(next.work({ ...waiting, policy, acceptPolicy: true }), "completed");
+  const examined = await next.examine();
+  expectSettledOnce(examined);
+  expect(factsOf(examined, "approval.decided")).toMatchObject([
+    { decision: "deny", by: "holdfast", reason: "the policy permits it no more" },
+  ]);
+  expect(factsOf(examined, "op.known")).toMatchObject([{ outcome: "denied" }]);
+  expect(next.text("b.txt")).toBeUndefined();
 });

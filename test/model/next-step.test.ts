@@ -195,5 +195,11 @@ describe("what happens next", () => {
       do: "call",
       turn: 3,
     });
+    const failing = { ...used, failures: [{ ...failed, began: false, retryable: true, retryAfterMs: 5 }] };
+    const stepAfter = (elapsedMs: number) =>
+      next(failing, [], holder({ limits: { maxWallClockMs: 10 }, elapsedMs }));
+    expect(stepAfter(1)).toMatchObject({ do: "call" });
+    expect(stepAfter(5)).toMatchObject({ do: "suspend", reason: "provider" });
+    expect(stepAfter(9)).toMatchObject({ do: "end", reason: "budget_wall_clock" });
   });
 });
