@@ -153,10 +153,26 @@ export interface GivenDecision extends ApprovalAnswer {
  * was decided, `usage` where nobody asks about the operation, and `not_found` where there is none.
  */
 export async function recordDecision(worker: Worker, given: GivenDecision): Promise<void> {
-  if (isDecided(worker.state, given)) return;
+  if (isDecided(worker.state, given)) return await remember(worker, given);
   await decide(worker, given, given);
   // Somebody may have said something else in the same moment, or the wait ran out.
   isDecided(worker.state, given);
+}
+
+/** Has a word that was given already hold for later operations as well. */
+async function remember(worker: Worker, given: GivenDecision): Promise<void> {
+  await worker.commitIf(() => {
+    const { decision, by, operation } = given;
+    const capability = worker.state.operations.get(operation)?.approval?.capability;
+    if (capability === undefined || isRemembered(worker.state, given)) return [];
+    return [{ kind: "approval.rule", capability, decision, by }];
+  });
+}
+
+/** True where a word is not to be remembered, or is. */
+export function isRemembered(state: SessionState, given: GivenDecision): boolean {
+  const capability = state.operations.get(given.operation)?.approval?.capability ?? "";
+  return !given.remember || state.rules.get(capability)?.decision === given.decision;
 }
 
 /** True where the very same was decided before; false where it is still to be. Rejects as {@link recordDecision}. */

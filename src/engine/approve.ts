@@ -2,7 +2,7 @@ import { HoldfastError } from "../model/errors.ts";
 import type { RunView } from "../model/views.ts";
 import type { ApprovalAnswer } from "./approver.ts";
 import { reasonLengthMax } from "./approver.ts";
-import { isDecided, recordDecision } from "./approvals.ts";
+import { isDecided, isRemembered, recordDecision } from "./approvals.ts";
 import { askHolder } from "./ask-holder.ts";
 import type { EngineContext } from "./context.ts";
 import { recordableName } from "./person.ts";
@@ -34,7 +34,7 @@ export async function approveOperation(context: EngineContext, request: ApproveR
   const redactor = await context.openRedactor();
   const reason = request.reason === undefined ? {} : { reason: redactor.text(request.reason).toWellFormed() };
   const given = { operation, decision, remember, by, ...reason };
-  if (!isDecided(state, given)) {
+  if (!isDecided(state, given) || !isRemembered(state, given)) {
     await askHolder(context, state.id, {
       by,
       request: async () => ({ verb: "approve", run, operation, decision, remember, ...reason }),

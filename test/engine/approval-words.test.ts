@@ -167,6 +167,23 @@ describe("what a person decided", () => {
     ]);
   });
 
+  test("can be said again so that it holds for later ones, and then answers those that wait", async () => {
+    const stage = await stageAsking(["write"], { calls: [write("b.txt"), write("c.txt")] }, done);
+    const work = stage.work(waiting);
+    await work.waits("approval.asked");
+    await say(stage, allow);
+    await work.waits("approval.asked", 2);
+    await say(stage, { ...allow, remember: true }, { by: "bob" });
+    await expectEnding(work, "completed");
+    await say(stage, { ...allow, remember: true }, { by: "bob" });
+    const examined = await stage.examine();
+    expect(factsOf(examined, "approval.rule")).toMatchObject([{ capability: "write", by: "bob" }]);
+    expect(factsOf(examined, "approval.decided").map(({ by, reason }) => [by, reason])).toEqual([
+      ["ada", undefined],
+      ["bob", "remembered"],
+    ]);
+  });
+
   test("is worth the same wherever a process dies, and nobody is asked twice", async () => {
     const stage = await stageAsking(["write", "delete"], { calls: [write("a.txt"), write("b.txt")] }, done);
     const deaths: Stage[] = [];
