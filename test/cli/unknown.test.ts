@@ -15,11 +15,14 @@ function evidenceOf(survivors: Json[]): Json {
   return { claim: null, supervisor, status: "blank", output: { bytes: 8, tail: "started\n" }, survivors };
 }
 
-function linesAbout(operation: Partial<OperationView>): string[] {
+function linesAbout(
+  operation: Partial<OperationView>,
+  status: RunView["status"] = "input_required",
+): string[] {
   const view: RunView = {
     run,
     session,
-    status: "input_required",
+    status,
     attempts: 1,
     createdAt: at,
     turns: 1,
@@ -51,6 +54,12 @@ describe("an operation whose outcome is unknown", () => {
     expect(text).toMatch(/Wait until it has ended[^]*If it happened/);
     expect(text).toContain("If it did not happen, once nothing of it runs:");
     expect(lines.filter((line) => widthOf(line) > 80)).toEqual([]);
+  });
+
+  test("no answer is offered once its run is over, since none is taken any more", () => {
+    const text = linesAbout({ evidence: evidenceOf([]) }, "failed").join("\n");
+    expect(text).toContain("The run is over");
+    expect(commandsIn(text)).toEqual([]);
   });
 
   test("three answers are offered, each as a command: it happened, it failed, it did not happen", () => {

@@ -39,9 +39,16 @@ function aboutUnknown(
     ...indented(["bold", oneLine(tool)], ` ${summariseArgs(args)}`, columns),
     ...survivors,
     ...(reason === undefined ? [] : indented("", ["dim", `why: ${oneLine(reason)}`], columns)),
-    ...answers.flatMap(([words, lines]) => [[`  ${words}`], ...lines.map((text) => [`    ${text}`])]),
+    ...(mayStillBeSaid(run)
+      ? answers.flatMap(([words, lines]) => [[`  ${words}`], ...lines.map((text) => [`    ${text}`])])
+      : [["  The run is over, so nobody needs to say what happened."]]),
     [],
   ];
+}
+
+/** A run that is over, as one that was given up, keeps its doubts as they are. */
+function mayStillBeSaid({ status }: RunView): boolean {
+  return status !== "completed" && status !== "failed" && status !== "canceled";
 }
 
 /** What still runs comes before everything else: what it does may yet happen. */
