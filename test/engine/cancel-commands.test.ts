@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   abandonRun,
   approveOperation,
@@ -12,26 +12,12 @@ import {
 import { createSession } from "../../src/engine/create-session.ts";
 import { environmentOf, wires } from "../agents/wire.ts";
 import type { EngineWorkerLine } from "../peers/engine-worker.ts";
-import { startModelServer, type ModelServer } from "../peers/model-server.ts";
+import { startModelServer } from "../peers/model-server.ts";
 import { examine, expectKept, expectSettledOnce, factsOf } from "./examine.ts";
-import { bundlePrograms, Home, list, type Programs, type WorkerProcess } from "./home.ts";
+import { Home, list, type WorkerProcess } from "./home.ts";
+import { useHomes } from "./use-homes.ts";
 
-let programs: Programs;
-const homes: Home[] = [];
-const servers: ModelServer[] = [];
-beforeAll(async () => {
-  programs = await bundlePrograms();
-});
-afterAll(async () => {
-  for (const home of homes) home.end();
-  for (const server of servers) await server.close();
-});
-
-function newHome(): Home {
-  const home = new Home(programs);
-  homes.push(home);
-  return home;
-}
+const { newHome, servers } = useHomes();
 
 /** Finds the line with this piece of what is live. */
 const heard = (text: string) => (line: EngineWorkerLine) =>

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { expectDoneOnce, goOn, newWorld, patient, stopAt } from "../crash/engine-story.ts";
 import type { EngineWorld } from "../crash/engine-world.ts";
 import { expectDoneOnce as expectStoryDoneOnce, tellStory } from "../crash/run-story.ts";
@@ -8,24 +8,10 @@ import { environmentOf, wires } from "../agents/wire.ts";
 import type { EngineWorkerLine } from "../peers/engine-worker.ts";
 import { startModelServer, type ModelServer } from "../peers/model-server.ts";
 import { examine, expectSettledOnce, factsOf } from "./examine.ts";
-import { bundlePrograms, Home, list, type Ended, type Programs } from "./home.ts";
+import { Home, list, type Ended } from "./home.ts";
+import { useHomes } from "./use-homes.ts";
 
-let programs: Programs;
-const homes: Home[] = [];
-const servers: ModelServer[] = [];
-beforeAll(async () => {
-  programs = await bundlePrograms();
-});
-afterAll(async () => {
-  for (const home of homes) home.end();
-  for (const server of servers) await server.close();
-});
-
-function newHome(): Home {
-  const home = new Home(programs);
-  homes.push(home);
-  return home;
-}
+const { newHome, servers } = useHomes();
 
 const suspend = { kind: "suspend", reason: "signal" } as const;
 

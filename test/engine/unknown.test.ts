@@ -1,31 +1,17 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { findRun, readSession, resolveOperation, type Resolution } from "../../src/engine/index.ts";
 import type { OperationView } from "../../src/model/views.ts";
 import { environmentOf, wires } from "../agents/wire.ts";
 import type { EngineWorkerLine } from "../peers/engine-worker.ts";
-import { startModelServer, type ModelServer } from "../peers/model-server.ts";
+import { startModelServer } from "../peers/model-server.ts";
 import { examine, expectKept, expectSettledOnce, factsOf } from "./examine.ts";
-import { bundlePrograms, Home, list, type Programs, type WorkerProcess } from "./home.ts";
+import { Home, list, type WorkerProcess } from "./home.ts";
+import { useHomes } from "./use-homes.ts";
 
-let programs: Programs;
-const homes: Home[] = [];
-const servers: ModelServer[] = [];
-beforeAll(async () => {
-  programs = await bundlePrograms();
-});
-afterAll(async () => {
-  for (const home of homes) home.end();
-  for (const server of servers) await server.close();
-});
-
-function newHome(): Home {
-  const home = new Home(programs);
-  homes.push(home);
-  return home;
-}
+const { newHome, servers } = useHomes();
 
 async function until(isSo: () => boolean): Promise<void> {
   for (let tries = 0; !isSo(); tries++) {
