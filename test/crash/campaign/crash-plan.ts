@@ -8,8 +8,8 @@
  * (`12`), how many bytes of it came where it is a write (`12t40`), and what happened to what was not synced: `k` where
  * all processes were killed, or `:` and a letter for each change where the power was cut (see power-cut.ts).
  */
-import { changesDisk } from "../memory-disk.ts";
-import { cutOf, namedCuts, plainCuts, randomCut } from "../power-cut.ts";
+import { changesDisk, type UnsyncedChange } from "../memory-disk.ts";
+import { fatesOf, namedCuts, randomCut, type Device } from "../power-cut.ts";
 import { promised } from "./finding.ts";
 import type { Machine, MachineScenario } from "./machine.ts";
 import type { Case, Counts, Extent, Plan } from "./plan.ts";
@@ -63,7 +63,8 @@ class CrashPlan<M extends Machine<M>> implements Plan {
     if (size === "endless") {
       for (;;) yield* this.#chance(random);
     }
-    const firsts = await this.#firstCrashes();
+    const cuts = size === "small" ? usualCuts : allCuts;
+    const firsts = await this.#firstCrashes(cuts);
     for (const first of firsts) yield this.#case([first]);
     const again = size === "small" ? firsts.filter((crash) => isPlain(crash)) : firsts;
     const eachMax = size === "small" ? 12 : Math.max(3, Math.ceil(secondCrashesMax / again.length));
@@ -80,14 +81,14 @@ class CrashPlan<M extends Machine<M>> implements Plan {
 
   // What can be listed
 
-  async #firstCrashes(): Promise<Crash[]> {
+  async #firstCrashes(cuts: Cuts): Promise<Crash[]> {
     const points = await this.#pointsOfAct();
-    const crashes = points.flatMap((machine, step) => crashesAt(machine, { step }, namedCuts));
+    const crashes = points.flatMap((machine, step) => crashesAt(machine, { step }, cuts));
     for (const { step, bytes, isInPlace } of this.#writes) {
       for (const tornBytes of new Set([1, bytes >> 1, bytes - 1])) {
         if (tornBytes <= 0 || tornBytes >= bytes) continue;
         const machine = await this.#pointAt({ step, tornBytes });
-        const torn = crashesAt(machine, { step, tornBytes }, namedCuts);
+        const torn = crashesAt(machine, { step, tornBytes }, cuts);
         // A kill tears no write of this size; a full disk does, but not where no space is needed.
         crashes.push(...(isInPlace ? torn.filter(({ cut }) => cut !== undefined) : torn));
       }
@@ -97,7 +98,7 @@ class CrashPlan<M extends Machine<M>> implements Plan {
 
   async #secondCrashes(first: Crash, size: Extent["size"]): Promise<Crash[]> {
     const points = await this.#pointsOfReopening(first);
-    const cuts = size === "small" ? plainCuts : namedCuts;
+    const cuts = size === "small" ? plainCuts : usualCuts;
     return points.flatMap((machine, step) => crashesAt(machine, { step }, cuts));
   }
 
@@ -110,13 +111,14 @@ class CrashPlan<M extends Machine<M>> implements Plan {
       write === undefined
         ? { step: random.below(points.length) }
         : { step: write.step, tornBytes: 1 + random.below(Math.max(1, write.bytes - 1)) };
-    const first = { ...place, cut: randomCut((await this.#pointAt(place)).disk.unsynced(), random) };
+    const cut = (machine: M | undefined): string =>
+      randomCut(machine?.disk.unsynced() ?? [], random.of(devices), () => random.unit());
+    const first = { ...place, cut: cut(await this.#pointAt(place)) };
     yield this.#case([first]);
     const reopened = await this.#pointsOfReopening(first);
     for (let round = 0; round < 4; round++) {
       const step = random.below(reopened.length);
-      const unsynced = reopened[step]?.disk.unsynced() ?? [];
-      yield this.#case([first, { step, cut: randomCut(unsynced, random) }]);
+      yield this.#case([first, { step, cut: cut(reopened[step]) }]);
     }
   }
 
@@ -223,7 +225,19 @@ class CrashPlan<M extends Machine<M>> implements Plan {
   }
 }
 
-type Cuts = (unsynced: ReturnType<Machine<never>["disk"]["unsynced"]>) => readonly string[];
+const devices: readonly Device[] = ["sequential", "safe_append", "arbitrary"];
+
+type Cuts = (unsynced: readonly UnsyncedChange[]) => readonly string[];
+
+const allCuts: Cuts = (unsynced) => namedCuts(unsynced, "arbitrary").map(({ letters }) => letters);
+/** Those that a name stands for whatever is at stake. */
+const usualCuts: Cuts = (unsynced) =>
+  namedCuts(unsynced, "arbitrary").flatMap(({ name, letters }) => (/change \d/.test(name) ? [] : [letters]));
+/** The plain ones, for the second of two crashes. That all survives is what a kill looks like. */
+const plainCuts: Cuts = (unsynced) =>
+  namedCuts(unsynced, "arbitrary").flatMap(({ name, letters }) =>
+    /^(nothing|each write is garbage)/.test(name) ? [letters] : [],
+  );
 
 /** A kill, and each of the cuts where something is at stake. */
 function crashesAt<M extends Machine<M>>(machine: M, place: Omit<Crash, "cut">, cuts: Cuts): Crash[] {
@@ -232,12 +246,12 @@ function crashesAt<M extends Machine<M>>(machine: M, place: Omit<Crash, "cut">, 
 }
 
 function crashed<M extends Machine<M>>(point: M, cut: string | undefined): M {
-  return cut === undefined ? point.killed() : point.crashed(cutOf(cut));
+  return cut === undefined ? point.killed() : point.crashed(fatesOf(cut, point.disk.unsynced()));
 }
 
 /** Killed, or the power cut with nothing left of what was not synced. */
 function isPlain({ cut }: Crash): boolean {
-  return cut === undefined || /^d*$/.test(cut);
+  return cut === undefined || /^(d*|-)$/.test(cut);
 }
 
 function sample<T>(all: readonly T[], max: number, random: Random): readonly T[] {
@@ -252,7 +266,7 @@ function writeCrash({ step, tornBytes, cut }: Crash): string {
 }
 
 function parseCrash(text: string): Crash {
-  const match = /^(\d+)(?:t(\d+))?(?:k|:([a-z]*))$/.exec(text);
+  const match = /^(\d+)(?:t(\d+))?(?:k|:([a-z]+|-))$/.exec(text);
   if (match === null) throw new Error(`${JSON.stringify(text)} is no crash; one is like 12k, 12t40k or 12:dkg`);
   const [, step, tornBytes, cut] = match;
   return {

@@ -6,13 +6,18 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0, below `count`; 0 where there is nothing to choose from. */
-  below(count: number): number {
+  /** From 0 to less than 1. */
+  unit(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
     mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296) * count);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  }
+
+  /** From 0, below `count`; 0 where there is nothing to choose from. */
+  below(count: number): number {
+    return Math.floor(this.unit() * count);
   }
 
   /** One of them. Throws where there is none. */
