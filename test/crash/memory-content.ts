@@ -29,6 +29,7 @@ export class Content {
 
   /** A write beyond the end leaves zeros before it. */
   write(bytes: Uint8Array, position: number): void {
+    if (bytes.length === 0) return;
     const end = position + bytes.length;
     if (end > this.#bytes.length) {
       const grown = new Uint8Array(Math.max(end, this.#bytes.length * 2, 256));

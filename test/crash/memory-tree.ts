@@ -6,21 +6,37 @@ import { posix } from "node:path";
 import { DiskError } from "../../src/host/index.ts";
 import { Content } from "./memory-content.ts";
 
-/** A change of content or of a name that no sync has made durable. `order` rises over the whole disk. */
+interface Unsynced {
+  /** Rises over the whole disk. */
+  readonly order: number;
+  readonly path: string;
+}
+
+/** A change of what a file holds, by whatever name it was opened. */
+interface UnsyncedContent extends Unsynced {
+  /** Tells the file from all others that have unsynced changes. */
+  readonly inode: number;
+  /** How large a power cut leaves the file that takes all its unsynced changes. */
+  readonly durableSize: number;
+}
+
+/** A change of content or of a name that no sync has made durable. */
 export type UnsyncedChange =
-  | { readonly kind: "write"; order: number; path: string; position: number; bytes: Uint8Array }
-  | { readonly kind: "truncate"; order: number; path: string; size: number }
-  | { readonly kind: "name"; order: number; path: string; verb: string };
+  | (UnsyncedContent & { readonly kind: "write"; readonly position: number; readonly bytes: Uint8Array })
+  | (UnsyncedContent & { readonly kind: "truncate"; readonly size: number })
+  | (Unsynced & { readonly kind: "name"; readonly verb: string });
 
 /**
- * What a power cut makes of a change. `torn`: only the first bytes of a write arrived. `garbage`: its place was taken,
- * its bytes never came. `instead`: these bytes stand there. For names and truncates all but `dropped` means kept.
+ * What a power cut makes of a change. `torn`: only the first bytes of a write arrived. `from`: only those from that one
+ * on. `garbage`: its place was taken, its bytes never came. `instead`: these bytes stand there. For names and truncates
+ * all but `dropped` means kept.
  */
 export type Fate =
   | "kept"
   | "dropped"
   | "garbage"
   | { readonly torn: number }
+  | { readonly from: number }
   | { readonly instead: Uint8Array };
 
 interface Attributes {
@@ -204,13 +220,13 @@ export class MemoryTree {
   write(node: FileNode, path: string, bytes: Uint8Array, position: number): void {
     if (bytes.length === 0) return;
     node.cached.write(bytes, position);
-    node.pending.push({ kind: "write", order: this.#order++, path, position, bytes: bytes.slice() });
+    node.pending.push({ kind: "write", ...this.#unsynced(node, path), position, bytes: bytes.slice() });
     node.mtimeNs = node.ctimeNs = this.tick();
   }
 
   truncate(node: FileNode, path: string, size: number): void {
     node.cached.truncate(size);
-    node.pending.push({ kind: "truncate", order: this.#order++, path, size });
+    node.pending.push({ kind: "truncate", ...this.#unsynced(node, path), size });
     node.mtimeNs = node.ctimeNs = this.tick();
   }
 
@@ -341,6 +357,10 @@ export class MemoryTree {
 
   // Inside
 
+  #unsynced({ inode, durable }: FileNode, path: string): UnsyncedContent {
+    return { order: this.#order++, path, inode, durableSize: durable.size };
+  }
+
   #locateFree(verb: string, path: string): Place {
     const place = this.locate(verb, path);
     if (place.node !== undefined) throw new DiskError("EEXIST", verb, path);
@@ -442,13 +462,20 @@ function applyTo(content: Content, change: FileNode["pending"][number], fate: Fa
     content.truncate(change.size);
     return;
   }
-  content.write(arrived(change.bytes, fate), change.position);
+  const { bytes, position } = change;
+  if (fate === "kept") content.write(bytes, position);
+  else if (fate === "garbage") content.write(garbageFor(bytes), position);
+  else if ("torn" in fate) content.write(bytes.subarray(0, fate.torn), position);
+  else if ("from" in fate) content.write(bytes.subarray(fate.from), position + fate.from);
+  else content.write(fate.instead, position);
 }
 
-function arrived(bytes: Uint8Array, fate: Exclude<Fate, "dropped">): Uint8Array {
-  if (fate === "kept") return bytes;
-  if (fate === "garbage") return bytes.map((_, index) => (index * 167 + 13) & 0xff);
-  return "torn" in fate ? bytes.subarray(0, fate.torn) : fate.instead;
+/** As many bytes, of which none is the one that was written, so that nobody takes them for it. */
+export function garbageFor(bytes: Uint8Array): Uint8Array {
+  return bytes.map((byte, index) => {
+    const garbage = (index * 167 + 13) & 0xff;
+    return garbage === byte ? garbage ^ 0x80 : garbage;
+  });
 }
 
 function copyNode(node: Node): Node {
