@@ -6,6 +6,7 @@
  * An address is what fails and when, `EIO@12` once or `EIO@12+` from then on; in a recovery the step at which all died
  * comes first: `7k/EIO@3`.
  */
+import { isDiskError } from "../../../src/host/index.ts";
 import { errorTable, isHoldfastError } from "../../../src/model/errors.ts";
 import type { Effect, Fault, Verb } from "../memory-disk.ts";
 import { Finding } from "./finding.ts";
@@ -132,8 +133,8 @@ class FaultPlan<M extends Machine<M>> implements Plan {
   }
 
   async #examine(machine: M, failure: string | undefined, isRecovery: boolean): Promise<void> {
-    const isUnknown = failure === "durability_unknown";
-    if (isUnknown && !isNoted(machine)) {
+    const isUnsure = isNoted(machine);
+    if (!isUnsure && (failure === "durability_unknown" || isLying(machine))) {
       // The disk takes neither the cut nor the note: what it tells other processes is documented to be a guess.
       return await this.#goOn(machine.crashed());
     }
@@ -143,7 +144,7 @@ class FaultPlan<M extends Machine<M>> implements Plan {
         throw new Finding("stuck", `told as ${failureNow} when none fails any more`);
     }
     const killed = machine.killed();
-    killed.mayRepair ||= isUnknown;
+    killed.mayRepair ||= isUnsure;
     const after = machine.crashed();
     await this.#goOn(killed);
     await this.#goOn(killed.crashed());
@@ -201,22 +202,39 @@ class Failing {
   }
 }
 
-/** The code of a failure; undefined where there is none. A failure must be one of storage. */
+/** The code of a failure; undefined where there is none. It must be one of storage, or refuse to begin at all. */
 async function failureOf(work: Promise<void>): Promise<string | undefined> {
   try {
     await work;
     return undefined;
   } catch (error) {
+    // While something fails it need not come to an end.
+    if (error instanceof Finding && error.promise === "stuck") return "io_error";
+    // Readers tell a failed effect as it is, which the front door calls an input/output error.
+    if (isDiskError(error)) return "io_error";
     if (!isHoldfastError(error)) throw new Finding("untyped", `failed with ${String(error)}`, error);
-    if (errorTable[error.code].exit !== 7 || error.code === "log_damaged" || error.code === "queue_damaged")
+    const { exit } = errorTable[error.code];
+    if ((exit !== 7 && error.code !== "usage") || damageCodes.includes(error.code))
       throw new Finding("untyped", `told as ${error.code}: ${error.message}`, error);
     return error.code;
   }
 }
 
+const damageCodes: readonly string[] = ["log_damaged", "queue_damaged", "rolled_back", "store_copied"];
+
 function isNoted<M extends Machine<M>>({ disk }: M): boolean {
   const heads = disk.files().filter((path) => path.endsWith("/head"));
   return heads.some((path) => Buffer.from(disk.peek(path) ?? "").includes('"unsure":[{'));
+}
+
+/** True where reads show bytes of a log or a queue that a failed sync has lost. */
+function isLying<M extends Machine<M>>({ disk }: M): boolean {
+  const mayCome = new Set(disk.unsynced().map(({ path }) => path));
+  return disk.files().some((path) => {
+    if (!path.endsWith(".jsonl") || mayCome.has(path)) return false;
+    const durable = disk.peekDurable(path);
+    return durable !== undefined && Buffer.compare(disk.peek(path) ?? new Uint8Array(), durable) !== 0;
+  });
 }
 
 function writeMishap({ kind, at, isLasting, killedAt }: Mishap): string {
