@@ -10,11 +10,30 @@ import {
   type SpawnRequest,
 } from "../../src/host/index.ts";
 import { ProcessClock } from "./idle-clock.ts";
-import type { MemoryDisk } from "./memory-disk.ts";
+import { changesDisk, type Effect, type MemoryDisk } from "./memory-disk.ts";
 import { seededIds, type MemoryClock } from "./memory-host.ts";
 import { MemoryLocks, type LockTable } from "./memory-locks.ts";
 import { MemoryPipe } from "./memory-pipe.ts";
 import { MemorySockets, SocketTable } from "./memory-sockets.ts";
+
+/** True for the effects that change something on the machine, or for other processes; the others only look, or lock. */
+export function changesMachine(effect: Pick<Effect, "verb">): boolean {
+  return changesDisk(effect) || between.has(effect.verb);
+}
+
+const between: ReadonlySet<Effect["verb"]> = new Set([
+  "spawn",
+  "spawnDetached",
+  "signal",
+  "exit",
+  "say",
+  "listen",
+  "stopListening",
+  "connect",
+  "send",
+  "hangUp",
+  "fetch",
+]);
 
 /** A signal that one process sends to another. */
 export type Signal = "SIGTERM" | "SIGKILL" | "SIGINT";
@@ -63,6 +82,8 @@ const pidsBase = 1000;
 export class ProcessTable {
   /** What was started by {@link Processes.spawn}, in order. */
   readonly executions: Execution[] = [];
+  /** Why programs ended that rejected. */
+  readonly failures: unknown[] = [];
   readonly sockets = new SocketTable();
   readonly machine: Machine;
   readonly #living = new Map<number, MemoryProcess>();
@@ -109,7 +130,7 @@ export class ProcessTable {
 
   async #toItsEnd(process: MemoryProcess, work: Promise<number>): Promise<void> {
     const code = await work.catch((error: unknown) => {
-      process.failure = error;
+      this.failures.push(error);
       return 1;
     });
     await process.disk.perform("exit", process.name, { act: () => process.die({ code }) });
@@ -130,8 +151,6 @@ export class MemoryProcess {
   readonly exited: Promise<ChildExit>;
   /** What it does about a signal that can be caught; it dies of it where this is undefined. */
   caught: ((signal: Signal) => void) | undefined;
-  /** Why it ended with code 1, where it rejected. */
-  failure: unknown;
   /** Pipes that it reads. */
   readonly reads = new Set<MemoryPipe>();
   readonly table: ProcessTable;

@@ -1,4 +1,4 @@
-import type { Fate, UnsyncedChange } from "./memory-tree.ts";
+import type { Fate, UnsyncedChange } from "./memory-node.ts";
 
 /**
  * What a device may do when it loses power.

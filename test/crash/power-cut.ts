@@ -2,7 +2,7 @@
  * Power cuts as data. A cut is one letter for each change in `MemoryDisk.unsynced()`, in their order, so that it can be
  * written into the address of a case and read back from there.
  */
-import { garbageFor, type Fate, type UnsyncedChange } from "./memory-tree.ts";
+import { garbageFor, type Fate, type UnsyncedChange } from "./memory-node.ts";
 import { courseOf, type Device } from "./power-cut-device.ts";
 
 export type { Device } from "./power-cut-device.ts";
