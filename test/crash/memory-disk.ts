@@ -241,13 +241,6 @@ export class MemoryDisk implements Disk {
     tree.settle();
   }
 
-  /** Provisional. */
-  fingerprint(): string {
-    const parts: unknown[] = [];
-    for (const path of this.files()) parts.push(path, Buffer.from(this.peek(path) ?? "").toString("latin1"), Buffer.from(this.peekDurable(path) ?? "none").toString("latin1"));
-    return JSON.stringify(parts) + JSON.stringify(this.unsynced());
-  }
-
   /** Makes everything durable, without an effect. */
   settle(): void {
     this.#shared.tree.settle();
