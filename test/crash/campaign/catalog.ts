@@ -1,5 +1,7 @@
 import { engineScenarios } from "../scenarios/index.ts";
 import { mendingScenarios, workingScenarios } from "../scenarios/store.ts";
+import { chanceScenario } from "../scenarios/chance.ts";
+import { chancePlan } from "./chance-plan.ts";
 import { crashPlan } from "./crash-plan.ts";
 import { engineScenario } from "./engine-scenario.ts";
 import { faultPlan } from "./fault-plan.ts";
@@ -11,6 +13,7 @@ export function allPlans(): readonly Plan[] {
   const store = [...workingScenarios, ...mendingScenarios].map(storeScenario);
   const engine = engineScenarios.map(engineScenario);
   return [
+    chancePlan((random) => storeScenario(chanceScenario(random))),
     ...store.flatMap((scenario) => [crashPlan(scenario), faultPlan(scenario)]),
     ...engine.flatMap((scenario) => [crashPlan(scenario), faultPlan(scenario)]),
   ];
