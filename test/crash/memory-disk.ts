@@ -6,7 +6,6 @@
 import { posix } from "node:path";
 import {
   DiskError,
-  isDiskError,
   type Disk,
   type DiskFile,
   type FileStat,
@@ -14,9 +13,10 @@ import {
   type OpenMode,
   type TailCut,
 } from "../../src/host/index.ts";
-import { MemoryTree, type Fate, type FileNode, type Node, type UnsyncedChange } from "./memory-tree.ts";
+import type { Fate, FileNode, Node, UnsyncedChange } from "./memory-node.ts";
+import { MemoryTree } from "./memory-tree.ts";
 
-export type { Fate, UnsyncedChange } from "./memory-tree.ts";
+export type { Fate, UnsyncedChange } from "./memory-node.ts";
 
 /** A method of Disk, DiskFile or Locks. `create` is an open that makes the file, `statFile` the stat of an open one. */
 export type Verb =
@@ -147,6 +147,19 @@ export class MemoryDisk implements Disk {
     this.#shared.tells = tells;
   }
 
+  /**
+   * How many bytes there is room for; the content of all files counts, and a block of 4096 bytes for each file and each
+   * directory. What does not fit fails with ENOSPC, and of a write what fits is written. Undefined: there is no end.
+   */
+  set space(bytes: number | undefined) {
+    this.#shared.tree.space = bytes;
+  }
+
+  /** What counts against {@link space}. */
+  get used(): number {
+    return this.#shared.tree.used();
+  }
+
   /** The same disk for another process. */
   view(process: string): MemoryDisk {
     return new MemoryDisk(undefined, { shared: this.#shared, process });
@@ -181,7 +194,7 @@ export class MemoryDisk implements Disk {
    * still take. This disk stays as it is; what still writes to it reaches nobody.
    */
   kill(): MemoryDisk {
-    return new MemoryDisk(this.#shared.tree.copy());
+    return this.#with(this.#shared.tree.copy());
   }
 
   /**
@@ -190,7 +203,22 @@ export class MemoryDisk implements Disk {
    */
   crash(choose: (change: UnsyncedChange, index: number) => Fate = () => "dropped"): MemoryDisk {
     let index = 0;
-    return new MemoryDisk(this.#shared.tree.afterPowerCut((change) => choose(change, index++)));
+    return this.#with(this.#shared.tree.afterPowerCut((change) => choose(change, index++)));
+  }
+
+  /**
+   * Equal for disks that nobody who runs on them next can tell apart, when all processes are dead: names, content and
+   * what is unsynced are equal, and so is what our files tell of the files. Costs little where little was written.
+   */
+  fingerprint(): string {
+    return this.#shared.tree.fingerprint();
+  }
+
+  /** Another disk of the same kind. */
+  #with(tree: MemoryTree): MemoryDisk {
+    const disk = new MemoryDisk(tree);
+    disk.mount = this.#shared.mount;
+    return disk;
   }
 
   /** The changes that a power cut may take, in the order they happened. */
@@ -236,7 +264,7 @@ export class MemoryDisk implements Disk {
 
   /** The inode's number, without an effect; undefined where nothing is. */
   inodeOf(path: string): string | undefined {
-    const node = absentAsUndefined(() => this.#shared.tree.find("stat", path));
+    const node = this.#shared.tree.findIfThere("stat", path);
     return node === undefined ? undefined : String(node.inode);
   }
 
@@ -245,7 +273,7 @@ export class MemoryDisk implements Disk {
     const { tree } = this.#shared;
     const isThere = tree.locate("lock", path).node !== undefined;
     const node = isThere || !create ? tree.findFile("lock", path) : tree.createFile("lock", path, 0o600);
-    node.handles += 1;
+    tree.hold(node);
     return { inode: String(node.inode), unpin: () => tree.close(node) };
   }
 
@@ -321,7 +349,7 @@ export class MemoryDisk implements Disk {
 
   list(path: string): Promise<string[]> {
     return this.perform("list", path, {
-      act: () => [...this.#shared.tree.findDirectory("list", path).cached.keys()],
+      act: () => inNoOrder([...this.#shared.tree.findDirectory("list", path).cached.keys()]),
     });
   }
 
@@ -402,7 +430,8 @@ export class MemoryDisk implements Disk {
   }
 
   #statOf(path: string): FileStat | undefined {
-    return absentAsUndefined(() => toFileStat(this.#shared.tree.find("stat", path)));
+    const node = this.#shared.tree.findIfThere("stat", path);
+    return node === undefined ? undefined : toFileStat(node);
   }
 
   #cutTail(cut: TailCut, fault: Fault): boolean {
@@ -410,9 +439,7 @@ export class MemoryDisk implements Disk {
     const node = tree.findFile("cut", cut.path);
     if (this.inodeOf(cut.guard.path) !== cut.guard.inode) return false;
     if (node.cached.size !== cut.size + cut.bytes.length) return false;
-    const found = new Uint8Array(cut.bytes.length);
-    node.cached.read(found, cut.size);
-    if (found.some((byte, index) => byte !== cut.bytes[index])) return false;
+    if (!node.cached.hasAt(cut.size, cut.bytes)) return false;
     tree.truncate(node, cut.path, cut.size);
     if (fault.afterwards === undefined) tree.syncFile(node);
     else tree.failSync(node);
@@ -420,8 +447,8 @@ export class MemoryDisk implements Disk {
   }
 
   #openNode(node: Node, path: string, mode: OpenMode): DiskFile {
-    if (node.kind === "file") node.handles += 1;
     const { tree } = this.#shared;
+    tree.hold(node);
     let open = true;
     let offset = 0;
     const appends = mode === "append" || mode === "create_append";
@@ -437,8 +464,8 @@ export class MemoryDisk implements Disk {
     const write = (bytes: Uint8Array, position: number | undefined, short = bytes.length): number => {
       const file = fileOf("write", "EBADF", true);
       const start = appends ? file.cached.size : (position ?? offset);
-      tree.write(file, path, bytes.subarray(0, short), start);
-      const count = Math.min(short, bytes.length);
+      const count = Math.min(short, tree.roomFor(file, path, bytes.length, start));
+      tree.write(file, path, bytes.subarray(0, count), start);
       if (position === undefined) offset = start + count;
       return count;
     };
@@ -470,6 +497,15 @@ export class MemoryDisk implements Disk {
   }
 }
 
+/** The same for the same names, whatever came first; but no order that anybody would expect. */
+function inNoOrder(names: string[]): string[] {
+  const keyOf = (name: string): string => [...name].toReversed().join("");
+  return names
+    .map((name) => ({ name, key: keyOf(name) }))
+    .sort((one, other) => (one.key < other.key ? -1 : 1))
+    .map(({ name }) => name);
+}
+
 async function afterTurns(turns: number, changed: () => void): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await Promise.resolve();
   changed();
@@ -477,15 +513,6 @@ async function afterTurns(turns: number, changed: () => void): Promise<void> {
 
 function never<T>(): Promise<T> {
   return new Promise(() => undefined);
-}
-
-function absentAsUndefined<T>(find: () => T): T | undefined {
-  try {
-    return find();
-  } catch (error) {
-    if (isDiskError(error, "ENOENT", "ENOTDIR")) return undefined;
-    throw error;
-  }
 }
 
 function toFileStat(node: Node): FileStat {
