@@ -94,7 +94,8 @@ export class EngineWorld {
     const locks = new MemoryLocks(disk, this.#locks);
     const memory = memoryHost({ disk, locks, seed, clock: this.clock });
     const noGit = () => Promise.reject(new DiskError("ENOENT", "start", "git"));
-    const engine = this.#open({ ...memory, processes: { ...memory.processes, capture: noGit } });
+    const self = { ...memory.processes.self, bootId: `boot ${this.#boots}` };
+    const engine = this.#open({ ...memory, processes: { ...memory.processes, self, capture: noGit } });
     const die = (): void => {
       disk.die();
       locks.die();
