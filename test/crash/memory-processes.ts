@@ -156,6 +156,7 @@ export class MemoryProcess {
   readonly table: ProcessTable;
   #ended: (exit: ChildExit) => void = () => undefined;
   readonly #release: () => void;
+  readonly #sockets: MemorySockets;
 
   constructor(table: ProcessTable, pid: number, start: Start) {
     const { machine } = table;
@@ -172,6 +173,7 @@ export class MemoryProcess {
     this.disk = machine.disk.view(this.name);
     const locks = new MemoryLocks(this.disk, machine.locks);
     const sockets = new MemorySockets(this.disk, table.sockets);
+    this.#sockets = sockets;
     const clock = new ProcessClock(machine.clock, this.disk);
     this.host = {
       disk: this.disk,
@@ -202,6 +204,11 @@ export class MemoryProcess {
     for (const pipe of this.reads) pipe.break();
     this.output?.letGo();
     this.#ended(exit);
+  }
+
+  /** Breaks every connection that it has, as if the system had. */
+  breakConnections(): void {
+    this.#sockets.breakConnections();
   }
 
   /** What a signal does to it. */

@@ -1,0 +1,142 @@
+import { execTool } from "../../src/agents/builtin/exec/index.ts";
+import type { EffectResult, OperationPlace, Proof, Tool, ToolRun } from "../../src/model/agent.ts";
+import type { Evidence } from "../../src/model/facts.ts";
+import { promised } from "./campaign/finding.ts";
+import { EngineWorld } from "./engine-world.ts";
+import type { MemoryProcess } from "./memory-processes.ts";
+import type { MishapKind, Story } from "./mishaps.ts";
+import { Witness } from "./witness.ts";
+
+/**
+ * One command from its start on record to its clean-up, without an engine: what the engine would have on record is known
+ * outside of the machine. Small enough to be played under any two mishaps.
+ */
+
+/** What would be on record. */
+export interface ExecState {
+  /** True when the effect was begun: it is never begun again, but proven. */
+  isBegun: boolean;
+  /** What was found out: an outcome, or `unknown`. The first word is the last. */
+  found: string | undefined;
+}
+
+const place: OperationPlace = {
+  session: "ses_1",
+  run: "run_1",
+  operation: "op_1",
+  workspace: EngineWorld.workspace,
+  spool: "/state/ses_1/spool/op_1",
+  trash: "/state/ses_1/trash",
+  supervisor: "/state ses_1",
+};
+
+/** Makes the story of a command line, which may leave the word `one` with the witness. */
+export async function execStory(
+  command = `append one ${Witness.path}; sleep 300; say one`,
+): Promise<Story<ExecState, MemoryProcess>> {
+  const world = new EngineWorld({ commands: true });
+  world.disk.plant(`${EngineWorld.workspace}/file`, "");
+  world.disk.plant("/state/ses_1/log", "");
+  world.witness.set();
+  const prepared = await toolOf(workerOn(world)).prepare(runOf(command));
+  if (!prepared.ready) throw new Error(prepared.result.output);
+  world.disk.settle();
+  const start = world.killed();
+  world.end();
+  return {
+    start,
+    newState: () => ({ isBegun: false, found: undefined }),
+    worker: workerOn,
+    live: ({ world: machine, worker, state }) =>
+      live(machine, state, { tool: toolOf(worker), run: runOf(command), evidence: prepared.evidence }),
+    judge,
+  };
+}
+
+function runOf(command: string): ToolRun {
+  const { signal } = new AbortController();
+  return { place, args: { command }, signal, graceMs: 2000, live: () => undefined };
+}
+
+function workerOn(world: EngineWorld): MemoryProcess {
+  if (world.table === undefined) throw new Error("this machine runs no commands");
+  return world.table.start({ name: "process", command: "holdfast" });
+}
+
+function toolOf({ host }: MemoryProcess): Tool {
+  const supervisorProgram = { file: "/supervisor", args: [] };
+  return execTool({ host, supervisorProgram, environment: {}, passEnv: [], secrets: [] });
+}
+
+interface Ready {
+  readonly tool: Tool;
+  readonly run: ToolRun;
+  readonly evidence: Evidence;
+}
+
+/** As the engine does it: begin once, else prove; have the outcome on record; clean up. */
+async function live(world: EngineWorld, state: ExecState, ready: Ready): Promise<boolean> {
+  if (state.found === undefined) {
+    const found = await find(state, ready);
+    await judgeFinal(world, ready, found);
+    state.found = found;
+  }
+  if (state.found !== "unknown") await ready.tool.cleanUp(place, ready.evidence, ready.run.args);
+  return true;
+}
+
+async function find(state: ExecState, { tool, run, evidence }: Ready): Promise<string> {
+  if (state.isBegun) return wordOf(await tool.prove(run, evidence));
+  state.isBegun = true;
+  let result: EffectResult;
+  try {
+    result = await tool.perform(run, evidence);
+  } catch {
+    return wordOf(await tool.prove(run, evidence));
+  }
+  return result.outcome;
+}
+
+function wordOf(proof: Proof): string {
+  return proof.proven === "known" ? proof.result.outcome : proof.proven;
+}
+
+/** What never happened never will, also after a power cut that takes all it can; and what happened is not undone. */
+async function judgeFinal(world: EngineWorld, { run, evidence }: Ready, found: string): Promise<void> {
+  if (found === "unknown") return;
+  const crashed = world.crashed();
+  const again = wordOf(await crashed.within(toolOf(workerOn(crashed)).prove(run, evidence)));
+  crashed.end();
+  // Its end may have been read before it was durable: on record it is so by then.
+  const isKept = again === found || (again === "unknown" && found !== "not_executed");
+  promised(isKept, "lost", () => `it was ${found}, and after a power cut it is ${again}`);
+}
+
+/** Those after which nobody may know how a command ended. */
+const doubtful: readonly MishapKind[] = ["supervisor", "both", "kill", "power", "power-odd", "power-even"];
+
+async function judge(
+  world: EngineWorld,
+  { found }: ExecState,
+  happened: ReadonlySet<MishapKind>,
+): Promise<void> {
+  await world.quiet();
+  const count = world.executions.length;
+  const { failures = [] } = world.table ?? {};
+  promised(failures.length === 0, "untyped", () => `a program failed: ${String(failures[0])}`);
+  promised(count <= 1 && world.witness.count("one") <= 1, "repeated", () => `executed ${count} times`);
+  const mayDoubt = doubtful.some((kind) => happened.has(kind));
+  switch (found) {
+    case "ok":
+      promised(count === 1 && world.witness.count("one") === 1, "false success", () => "never executed");
+      break;
+    case "not_executed":
+      promised(count === 0, "false success", () => "called not executed, and it was");
+      break;
+    case "unknown":
+      promised(mayDoubt, "wrong doubt", () => "called unknown");
+      break;
+    default:
+      promised(found === "error" && happened.has("command"), "other", () => `ended ${found ?? "never"}`);
+  }
+}
