@@ -49,14 +49,7 @@ export async function readCalls(world: EngineWorld): Promise<Reading> {
 }
 
 /** Without one of these nobody may doubt the end of a command. */
-const endings: readonly MishapKind[] = [
-  "supervisor",
-  "both",
-  "kill",
-  "power",
-  "power-odd",
-  "power-even",
-];
+const endings: readonly MishapKind[] = ["supervisor", "both", "kill", "power", "power-odd", "power-even"];
 
 /** Throws a finding where something was lost, done twice, called done that was not, or called unknown that can be known. */
 export async function judgeCommands(world: EngineWorld, happened: ReadonlySet<MishapKind>): Promise<void> {
@@ -78,11 +71,7 @@ export async function judgeCommands(world: EngineWorld, happened: ReadonlySet<Mi
   judgeOutside(world, calls);
 }
 
-function judgeCall(
-  world: EngineWorld,
-  { tool, word, tries }: Call,
-  happened: ReadonlySet<MishapKind>,
-): void {
+function judgeCall(world: EngineWorld, { tool, word, tries }: Call, happened: ReadonlySet<MishapKind>): void {
   const told = (): string => `${tool} ${word}: ${tries.map((one) => JSON.stringify(one)).join("; ")}`;
   promised(
     tries.every(({ at }) => at === "settled"),

@@ -1,3 +1,4 @@
+import { realPlans } from "../real/real-plans.ts";
 import { engineScenarios } from "../scenarios/index.ts";
 import { mendingScenarios, workingScenarios } from "../scenarios/store.ts";
 import { chanceScenario } from "../scenarios/chance.ts";
@@ -5,6 +6,7 @@ import { chancePlan } from "./chance-plan.ts";
 import { crashPlan } from "./crash-plan.ts";
 import { engineScenario } from "./engine-scenario.ts";
 import { faultPlan } from "./fault-plan.ts";
+import type { Machine, MachineScenario } from "./machine.ts";
 import type { Plan } from "./plan.ts";
 import { storeScenario } from "./store-scenario.ts";
 
@@ -14,9 +16,14 @@ export function allPlans(): readonly Plan[] {
   const engine = engineScenarios.map(engineScenario);
   return [
     chancePlan((random) => storeScenario(chanceScenario(random))),
-    ...store.flatMap((scenario) => [crashPlan(scenario), faultPlan(scenario)]),
-    ...engine.flatMap((scenario) => [crashPlan(scenario), faultPlan(scenario)]),
+    ...store.flatMap((scenario) => plansOf(scenario, 150)),
+    ...engine.flatMap((scenario) => plansOf(scenario, 12)),
+    ...realPlans(),
   ];
+}
+
+function plansOf<M extends Machine<M>>(scenario: MachineScenario<M>, smallCases: number): Plan[] {
+  return [crashPlan(scenario, { smallCases }), faultPlan(scenario, { smallCases })];
 }
 
 /** How a plan is named: the mishap, then the scenario. */

@@ -32,18 +32,22 @@ interface Write {
   readonly isInPlace: boolean;
 }
 
-/** Of how many second crashes a full plan has at most some for each first one. */
+/** Where a full plan has more second crashes, it takes some for each first one. */
 const secondCrashesMax = 40_000;
 
-/** The plan of a scenario. */
-export function crashPlan<M extends Machine<M>>(scenario: MachineScenario<M>): Plan {
-  return new CrashPlan(scenario);
+/** The plan of a scenario; `smallCases`: how many a small one tries. */
+export function crashPlan<M extends Machine<M>>(
+  scenario: MachineScenario<M>,
+  { smallCases = 60 }: { smallCases?: number } = {},
+): Plan {
+  return new CrashPlan(scenario, smallCases);
 }
 
 class CrashPlan<M extends Machine<M>> implements Plan {
   readonly mishap = "crash";
   readonly scenario: string;
   readonly #does: MachineScenario<M>;
+  readonly #smallCases: number;
   readonly #seen = new Set<string>();
   #start: M | undefined;
   /** What stands before each step, and after each torn write, by the beginning of the address. */
@@ -53,24 +57,41 @@ class CrashPlan<M extends Machine<M>> implements Plan {
   /** The last first crash and what stood before the steps of its reopening. */
   #reopened: { readonly first: string; readonly points: readonly M[] } | undefined;
 
-  constructor(scenario: MachineScenario<M>) {
+  constructor(scenario: MachineScenario<M>, smallCases: number) {
+    this.#smallCases = smallCases;
     this.#does = scenario;
     this.scenario = scenario.name;
   }
 
   async *cases({ size, seed }: Extent): AsyncIterable<Case> {
     const random = new Random(seed ^ seedFrom(this.scenario));
-    if (size === "endless") {
-      for (;;) yield* this.#chance(random);
+    if (size === "small") yield* this.#some(random);
+    else if (size === "full") yield* this.#all(random);
+    else for (;;) yield* this.#chance(random);
+  }
+
+  /** Some of what can be listed, half of it with a second crash. */
+  async *#some(random: Random): AsyncIterable<Case> {
+    const firsts = await this.#firstCrashes(usualCuts);
+    const half = Math.ceil(this.#smallCases / 2);
+    for (const first of sample(firsts, half, random)) yield this.#case([first]);
+    for (let left = half; left > 0;) {
+      const first = random.of(firsts);
+      const seconds = await this.#secondCrashes(first, plainCuts);
+      const some = sample(seconds, Math.min(left, 4), random);
+      for (const second of some) yield this.#case([first, second]);
+      left -= some.length;
     }
-    const cuts = size === "small" ? usualCuts : allCuts;
-    const firsts = await this.#firstCrashes(cuts);
+  }
+
+  /** All that can be listed; of second crashes an equal part for each first one where they are too many. */
+  async *#all(random: Random): AsyncIterable<Case> {
+    const firsts = await this.#firstCrashes(allCuts);
     for (const first of firsts) yield this.#case([first]);
-    const again = size === "small" ? firsts.filter((crash) => isPlain(crash)) : firsts;
-    const eachMax = size === "small" ? 12 : Math.max(3, Math.ceil(secondCrashesMax / again.length));
-    for (const first of again) {
+    const eachMax = Math.max(3, Math.ceil(secondCrashesMax / firsts.length));
+    for (const first of sample(firsts, firsts.length, random)) {
       if (!(await this.#isReopenedAnew(first))) continue;
-      const seconds = await this.#secondCrashes(first, size);
+      const seconds = await this.#secondCrashes(first, usualCuts);
       for (const second of sample(seconds, eachMax, random)) yield this.#case([first, second]);
     }
   }
@@ -96,9 +117,8 @@ class CrashPlan<M extends Machine<M>> implements Plan {
     return crashes;
   }
 
-  async #secondCrashes(first: Crash, size: Extent["size"]): Promise<Crash[]> {
+  async #secondCrashes(first: Crash, cuts: Cuts): Promise<Crash[]> {
     const points = await this.#pointsOfReopening(first);
-    const cuts = size === "small" ? plainCuts : usualCuts;
     return points.flatMap((machine, step) => crashesAt(machine, { step }, cuts));
   }
 
@@ -252,15 +272,14 @@ function crashed<M extends Machine<M>>(point: M, cut: string | undefined): M {
   return cut === undefined ? point.killed() : point.crashed(fatesOf(cut, point.disk.unsynced()));
 }
 
-/** Killed, or the power cut with nothing left of what was not synced. */
-function isPlain({ cut }: Crash): boolean {
-  return cut === undefined || /^(d*|-)$/.test(cut);
-}
-
+/** So many of them at most, in an order that chance makes. */
 function sample<T>(all: readonly T[], max: number, random: Random): readonly T[] {
-  if (all.length <= max) return all;
   const left = [...all];
-  return Array.from({ length: max }, () => left.splice(random.below(left.length), 1)).flat();
+  for (let index = 0; index < Math.min(max, left.length - 1); index++) {
+    const other = index + random.below(left.length - index);
+    [left[index], left[other]] = [left[other] as T, left[index] as T];
+  }
+  return left.slice(0, max);
 }
 
 function writeCrash({ step, tornBytes, cut }: Crash): string {

@@ -43,52 +43,69 @@ interface Mishap {
   readonly killedAt?: number;
 }
 
-/** Of how many deaths a recovery is made to fail: at most so many in a small plan and in a full one. */
-const recoveriesMax = { small: 1, full: 12 };
+/** Of so many deaths the recovery is made to fail in a full plan. */
+const recoveriesMax = 12;
 
-/** The plan of a scenario. */
-export function faultPlan<M extends Machine<M>>(scenario: MachineScenario<M>): Plan {
-  return new FaultPlan(scenario);
+/** The plan of a scenario; `smallCases`: about how many a small one tries. */
+export function faultPlan<M extends Machine<M>>(
+  scenario: MachineScenario<M>,
+  { smallCases = 60 }: { smallCases?: number } = {},
+): Plan {
+  return new FaultPlan(scenario, smallCases);
 }
 
 class FaultPlan<M extends Machine<M>> implements Plan {
   readonly mishap = "fault";
   readonly scenario: string;
   readonly #does: MachineScenario<M>;
+  readonly #smallCases: number;
   #start: M | undefined;
   #points: readonly M[] | undefined;
   /** Whether the last case had nothing left to fail. */
   #passed = false;
 
-  constructor(scenario: MachineScenario<M>) {
+  constructor(scenario: MachineScenario<M>, smallCases: number) {
+    this.#smallCases = smallCases;
     this.#does = scenario;
     this.scenario = scenario.name;
   }
 
   async *cases({ size, seed }: Extent): AsyncIterable<Case> {
-    if (size === "endless") return;
-    yield* this.#rising({}, size, seed);
     const random = new Random(seed ^ seedFrom(`fault ${this.scenario}`));
-    const points = await this.#pointsOfAct();
-    const count = Math.min(points.length, recoveriesMax[size]);
-    for (let round = 0; round < count; round++) {
-      yield* this.#rising({ killedAt: random.below(points.length) }, size, seed + round);
+    if (size === "small") yield* this.#some(random);
+    else if (size === "full") yield* this.#all(random);
+  }
+
+  /** Some faults of each kind, a few of them in a recovery. */
+  async *#some(random: Random): AsyncIterable<Case> {
+    const effects = await this.#effectsOfAct();
+    const points = (await this.#pointsOfAct()).length;
+    for (let round = 0; round < this.#smallCases; round++) {
+      const [kind, { verbs }] = random.of(Object.entries(kinds));
+      const place = random.oneIn(4) ? { killedAt: random.below(points) } : {};
+      const at = random.below(effects.filter(({ verb }) => verbs.has(verb)).length);
+      yield this.#case({ ...place, kind, at, isLasting: random.oneIn(2) });
     }
+  }
+
+  async *#all(random: Random): AsyncIterable<Case> {
+    yield* this.#rising({});
+    const points = await this.#pointsOfAct();
+    const count = Math.min(points.length, recoveriesMax);
+    for (let round = 0; round < count; round++)
+      yield* this.#rising({ killedAt: random.below(points.length) });
   }
 
   caseAt(address: string): Promise<Case> {
     return Promise.resolve(this.#case(parseMishap(address)));
   }
 
-  /** Every kind, once and lasting, until it passes. A small plan leaves out some, other ones for each seed. */
-  async *#rising(place: Pick<Mishap, "killedAt">, size: "small" | "full", seed: number): AsyncIterable<Case> {
-    const stride = size === "full" ? 1 : 4;
-    for (const [index, kind] of Object.keys(kinds).entries()) {
+  /** Every kind, once and lasting, at each effect until it passes. */
+  async *#rising(place: Pick<Mishap, "killedAt">): AsyncIterable<Case> {
+    for (const kind of Object.keys(kinds)) {
       for (const isLasting of [false, true]) {
         this.#passed = false;
-        for (let at = (seed + index) % stride; !this.#passed; at += stride) {
-          yield this.#case({ ...place, kind, at, isLasting });
-        }
+        for (let at = 0; !this.#passed; at++) yield this.#case({ ...place, kind, at, isLasting });
       }
     }
   }
@@ -155,6 +172,13 @@ class FaultPlan<M extends Machine<M>> implements Plan {
   async #begin(): Promise<M> {
     this.#start ??= await this.#does.set();
     return this.#start.killed();
+  }
+
+  /** Effects that may fail in the act, of any kind. */
+  async #effectsOfAct(): Promise<readonly Effect[]> {
+    const machine = await this.#begin();
+    await this.#does.act(machine);
+    return machine.disk.effects.filter(({ process }) => process !== "main");
   }
 
   async #pointsOfAct(): Promise<readonly M[]> {

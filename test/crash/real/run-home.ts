@@ -75,7 +75,8 @@ export class RunHome {
       if (line["commit"] !== undefined) this.told.push(line["commit"] as Commit);
       if (line["begun"] !== undefined) this.begun.add(String(line["begun"]));
     }
-    if (!end.killed && end.code !== 0) throw new Finding("untyped", `a worker failed with ${end.code ?? end.signal}: ${end.stderr}`);
+    if (!end.killed && end.code !== 0)
+      throw new Finding("untyped", `a worker failed with ${end.code ?? end.signal}: ${end.stderr}`);
     return end;
   }
 

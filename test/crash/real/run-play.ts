@@ -128,7 +128,11 @@ export class Performance {
     const deliveries = [...queue.deliveries.values()].map(({ at }) => at).join();
     promised(deliveries === "acknowledged", "repeated", () => `its deliveries are ${deliveries}`);
     const origins = new Set([...state.operations.values()].map(({ origin }) => origin));
-    promised(origins.size === this.#calls, "lost", () => `${origins.size} of ${this.#calls} calls are on record`);
+    promised(
+      origins.size === this.#calls,
+      "lost",
+      () => `${origins.size} of ${this.#calls} calls are on record`,
+    );
     for (const one of state.operations.values()) {
       promised(one.at === "settled", "stuck", () => `${one.operation} is ${one.at}`);
     }
