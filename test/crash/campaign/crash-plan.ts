@@ -90,7 +90,7 @@ class CrashPlan<M extends Machine<M>> implements Plan {
     for (const first of firsts) yield this.#case([first]);
     const eachMax = Math.max(3, Math.ceil(secondCrashesMax / firsts.length));
     for (const first of sample(firsts, firsts.length, random)) {
-      if (!(await this.#isReopenedAnew(first))) continue;
+      if (!this.#isNew("reopened", await this.#crash(first))) continue;
       const seconds = await this.#secondCrashes(first, usualCuts);
       for (const second of sample(seconds, eachMax, random)) yield this.#case([first, second]);
     }
@@ -163,17 +163,16 @@ class CrashPlan<M extends Machine<M>> implements Plan {
     if (first === undefined) return {};
     const last = second ?? first;
     const machine = second === undefined ? await this.#crash(first) : await this.#crashTwice(first, second);
-    const state = `${machine.disk.fingerprint()} ${machine.knows()}`;
-    if (this.#seen.has(state)) return {};
-    this.#seen.add(state);
-    await this.#examine(machine);
-    return last.cut === undefined ? { simulatedKills: 1 } : { powerStates: 1 };
-  }
-
-  async #examine(machine: M): Promise<void> {
+    if (!this.#isNew("", machine)) return {};
     await this.#does.goOn(machine);
     await this.#judge(machine);
-    await this.#judge(machine.crashed());
+    const after = machine.crashed();
+    await this.#judge(after);
+    return {
+      simulatedKills: last.cut === undefined ? 1 : 0,
+      powerStates: (last.cut === undefined ? 0 : 1) + (this.#isNew("after", after) ? 1 : 0),
+      goneOn: 1,
+    };
   }
 
   async #judge(machine: M): Promise<void> {
@@ -238,10 +237,9 @@ class CrashPlan<M extends Machine<M>> implements Plan {
     return points;
   }
 
-  /** False where an equal machine was reopened before. */
-  async #isReopenedAnew(first: Crash): Promise<boolean> {
-    const machine = await this.#crash(first);
-    const state = `reopened ${machine.disk.fingerprint()} ${machine.knows()}`;
+  /** False where the same was done with an equal machine before. */
+  #isNew(what: string, machine: M): boolean {
+    const state = `${what} ${machine.disk.fingerprint()} ${machine.knows()}`;
     if (this.#seen.has(state)) return false;
     this.#seen.add(state);
     return true;

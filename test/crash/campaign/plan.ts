@@ -8,8 +8,10 @@ export interface Counts {
   simulatedKills: number;
   /** Effects that were made to fail, in memory or by a real system. */
   faults: number;
-  /** Disks after a power cut on which the product was run. */
+  /** Machines in memory after a power cut, no two equal, on which the product was run and its answers compared. */
   powerStates: number;
+  /** Machines in memory after a kill or a power cut that the work was gone on with to its end, and then compared. */
+  goneOn: number;
   /** Orders in which several processes were let act. */
   orders: number;
   /** Random histories, command sequences and damaged files. */
