@@ -2,20 +2,10 @@
 import { join } from "node:path";
 import { expect } from "vitest";
 import { isDiskError, type Disk, type DiskFile } from "../../src/host/index.ts";
-import type { DiskPromise } from "./disk.ts";
+import { refusal, type DiskPromise } from "./disk-access.ts";
 
 /** More than a disk of these tests has room for, in tries. */
 const triesMax = 1000;
-
-async function refusal(effect: Promise<unknown>): Promise<string | undefined> {
-  try {
-    await effect;
-    return undefined;
-  } catch (error) {
-    if (isDiskError(error)) return error.code;
-    throw error;
-  }
-}
 
 /** Writes until nothing more fits. Resolves to the bytes that were acknowledged. */
 async function fill(file: DiskFile): Promise<number> {
