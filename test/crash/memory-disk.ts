@@ -436,8 +436,8 @@ export class MemoryDisk implements Disk {
 
   #cutTail(cut: TailCut, fault: Fault): boolean {
     const { tree } = this.#shared;
-    const node = tree.findFile("cut", cut.path);
     if (this.inodeOf(cut.guard.path) !== cut.guard.inode) return false;
+    const node = tree.findFile("cut", cut.path);
     if (node.cached.size !== cut.size + cut.bytes.length) return false;
     if (!node.cached.hasAt(cut.size, cut.bytes)) return false;
     tree.truncate(node, cut.path, cut.size);
@@ -457,8 +457,8 @@ export class MemoryDisk implements Disk {
       return this.perform(verb, path, action);
     };
     const fileOf = (verb: Verb, code: string, writes: boolean): FileNode => {
-      if (node.kind === "directory") throw new DiskError("EISDIR", verb, path);
       if (writes && mode === "read") throw new DiskError(code, verb, path);
+      if (node.kind === "directory") throw new DiskError("EISDIR", verb, path);
       return node;
     };
     const write = (bytes: Uint8Array, position: number | undefined, short = bytes.length): number => {
@@ -472,7 +472,9 @@ export class MemoryDisk implements Disk {
     return {
       path,
       read: (into, position) =>
-        onOpen("read", { act: () => fileOf("read", "EBADF", false).cached.read(into, position) }),
+        onOpen("read", {
+          act: () => (into.length === 0 ? 0 : fileOf("read", "EBADF", false).cached.read(into, position)),
+        }),
       write: (bytes, position) =>
         onOpen("write", {
           act: ({ short }) => write(bytes, position, short),
@@ -499,7 +501,7 @@ export class MemoryDisk implements Disk {
 
 /** The same for the same names, whatever came first; but no order that anybody would expect. */
 function inNoOrder(names: string[]): string[] {
-  const keyOf = (name: string): string => [...name].toReversed().join("");
+  const keyOf = (name: string): string => Buffer.from(name).reverse().toString("latin1");
   return names
     .map((name) => ({ name, key: keyOf(name) }))
     .sort((one, other) => (one.key < other.key ? -1 : 1))
