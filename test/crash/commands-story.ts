@@ -75,6 +75,7 @@ export function commandsStory(start: EngineWorld): Story<undefined, WorkerProces
   return {
     start,
     newState: () => undefined,
+    copyState: () => undefined,
     worker: (world) => world.process(),
     async live({ world, worker: { engine } }) {
       const [selector = ""] = await engine.store.ids();

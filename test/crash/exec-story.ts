@@ -4,7 +4,7 @@ import type { Evidence } from "../../src/model/facts.ts";
 import { promised } from "./campaign/finding.ts";
 import { EngineWorld } from "./engine-world.ts";
 import type { MemoryProcess } from "./memory-processes.ts";
-import type { MishapKind, Story } from "./mishaps.ts";
+import { mayDoubtCommands, type Life, type MishapKind, type Story } from "./mishaps.ts";
 import { Witness } from "./witness.ts";
 
 /**
@@ -47,8 +47,11 @@ export async function execStory(
     start,
     newState: () => ({ isBegun: false, found: undefined }),
     worker: workerOn,
-    live: ({ world: machine, worker, state }) =>
-      live(machine, state, { tool: toolOf(worker), run: runOf(command), evidence: prepared.evidence }),
+    copyState: (state) => ({ ...state }),
+    live: (life) => {
+      const tool = toolOf(life.worker);
+      return live(life, { tool, run: runOf(command), evidence: prepared.evidence });
+    },
     judge,
   };
 }
@@ -75,10 +78,12 @@ interface Ready {
 }
 
 /** As the engine does it: begin once, else prove; have the outcome on record; clean up. */
-async function live(world: EngineWorld, state: ExecState, ready: Ready): Promise<boolean> {
+async function live({ world, worker, state }: Life<ExecState, MemoryProcess>, ready: Ready): Promise<boolean> {
   if (state.found === undefined) {
     const found = await find(state, ready);
     await judgeFinal(world, ready, found);
+    // Whoever died meanwhile has nothing on record.
+    if (worker.isDead) return false;
     state.found = found;
   }
   if (state.found !== "unknown") await ready.tool.cleanUp(place, ready.evidence, ready.run.args);
@@ -112,9 +117,6 @@ async function judgeFinal(world: EngineWorld, { run, evidence }: Ready, found: s
   promised(isKept, "lost", () => `it was ${found}, and after a power cut it is ${again}`);
 }
 
-/** Those after which nobody may know how a command ended. */
-const doubtful: readonly MishapKind[] = ["supervisor", "both", "kill", "power", "power-odd", "power-even"];
-
 async function judge(
   world: EngineWorld,
   { found }: ExecState,
@@ -125,7 +127,6 @@ async function judge(
   const { failures = [] } = world.table ?? {};
   promised(failures.length === 0, "untyped", () => `a program failed: ${String(failures[0])}`);
   promised(count <= 1 && world.witness.count("one") <= 1, "repeated", () => `executed ${count} times`);
-  const mayDoubt = doubtful.some((kind) => happened.has(kind));
   switch (found) {
     case "ok":
       promised(count === 1 && world.witness.count("one") === 1, "false success", () => "never executed");
@@ -134,7 +135,7 @@ async function judge(
       promised(count === 0, "false success", () => "called not executed, and it was");
       break;
     case "unknown":
-      promised(mayDoubt, "wrong doubt", () => "called unknown");
+      promised(mayDoubtCommands(happened), "wrong doubt", () => "called unknown");
       break;
     default:
       promised(found === "error" && happened.has("command"), "other", () => `ended ${found ?? "never"}`);

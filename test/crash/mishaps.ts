@@ -27,6 +27,18 @@ export const mishapKinds = [
   "break",
 ] as const;
 
+const doubtful: readonly MishapKind[] = ["supervisor", "both", "kill", "power", "power-odd", "power-even"];
+
+/** True where a supervisor died: without that nobody may doubt how a command ended. */
+export function mayDoubtCommands(happened: ReadonlySet<MishapKind>): boolean {
+  return doubtful.some((kind) => happened.has(kind));
+}
+
+/** True where a later change may have outlived an earlier one of the same folder. */
+export function isReordering(happened: ReadonlySet<MishapKind>): boolean {
+  return happened.has("power-odd") || happened.has("power-even");
+}
+
 /** One of them, before the `at`-th change of the machine (from 0) since the one before. */
 export interface Mishap {
   readonly kind: MishapKind;
@@ -51,6 +63,7 @@ export interface Story<State = unknown, Worker extends Mortal = Mortal> {
   readonly start: EngineWorld;
   /** What is known outside of the machine, and outlives everything. */
   newState(): State;
+  copyState(state: State): State;
   /** The process of a new worker. */
   worker(world: EngineWorld): Worker;
   /** One worker's life. Resolves to true when all is over, to false where another one is to go on. */
