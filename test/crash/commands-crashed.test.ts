@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { mishapPlan } from "./campaign/mishap-plan.ts";
 import type { Counts, Plan } from "./campaign/plan.ts";
+import { mishapsAt } from "./mishaps.ts";
+import { playUnder } from "./play-under.ts";
 import { commandScenario, commandsScenario } from "./scenarios/commands.ts";
 
 /** What did not hold, and how much was tried. */
@@ -34,8 +36,7 @@ test("what is found out of one command holds, whatever two things befall its pro
 }, 60_000);
 
 test("the same mishaps come to the same, effect for effect", async () => {
-  const { playUnder, mishapsAt } = await import("./mishaps.ts");
-  const story = await commandsScenario.story();
-  const once = async (): Promise<unknown> => await playUnder(story, mishapsAt("stop@20,worker@9,goOn@40"));
+    const story = await commandsScenario.story();
+  const once = async (): Promise<unknown> => await playUnder(story, mishapsAt("stop@20,worker@9,go-on@40"));
   expect(await once()).toEqual(await once());
 });

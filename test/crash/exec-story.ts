@@ -4,7 +4,8 @@ import type { Evidence } from "../../src/model/facts.ts";
 import { promised } from "./campaign/finding.ts";
 import { EngineWorld } from "./engine-world.ts";
 import type { MemoryProcess } from "./memory-processes.ts";
-import { mayDoubtCommands, type Life, type MishapKind, type Story } from "./mishaps.ts";
+import { mayDoubtCommands, type MishapKind } from "./mishaps.ts";
+import type { Life, Story } from "./play-under.ts";
 import { Witness } from "./witness.ts";
 
 /**
@@ -18,6 +19,8 @@ export interface ExecState {
   isBegun: boolean;
   /** What was found out: an outcome, or `unknown`. The first word is the last. */
   found: string | undefined;
+  /** True when a supervisor had the end on record, and let go of what says that it lives. */
+  isEnded: boolean;
 }
 
 const place: OperationPlace = {
@@ -45,9 +48,9 @@ export async function execStory(
   world.end();
   return {
     start,
-    newState: () => ({ isBegun: false, found: undefined }),
+    newState: () => ({ isBegun: false, found: undefined, isEnded: false }),
     worker: workerOn,
-    copyState: (state) => ({ ...state }),
+    notes,
     live: (life) => {
       const tool = toolOf(life.worker);
       return live(life, { tool, run: runOf(command), evidence: prepared.evidence });
@@ -117,11 +120,21 @@ async function judgeFinal(world: EngineWorld, { run, evidence }: Ready, found: s
   promised(isKept, "lost", () => `it was ${found}, and after a power cut it is ${again}`);
 }
 
+function notes({ disk: { effects } }: EngineWorld, state: ExecState): void {
+  if (state.found !== undefined) return;
+  const spawn = effects.find(({ verb }) => verb === "spawn");
+  const alive = `${place.spool}/alive`;
+  state.isEnded ||= effects.some(({ index, process, verb, path }) => {
+    return process === spawn?.process && index > spawn.index && verb === "unlock" && path === alive;
+  });
+}
+
 async function judge(
   world: EngineWorld,
-  { found }: ExecState,
+  state: ExecState,
   happened: ReadonlySet<MishapKind>,
 ): Promise<void> {
+  const { found } = state;
   await world.quiet();
   const count = world.executions.length;
   const { failures = [] } = world.table ?? {};
@@ -135,7 +148,7 @@ async function judge(
       promised(count === 0, "false success", () => "called not executed, and it was");
       break;
     case "unknown":
-      promised(mayDoubtCommands(happened), "wrong doubt", () => "called unknown");
+      promised(mayDoubtCommands(happened) && !state.isEnded, "wrong doubt", () => "called unknown");
       break;
     default:
       promised(found === "error" && happened.has("command"), "other", () => `ended ${found ?? "never"}`);
