@@ -5,7 +5,7 @@ import type { Fact, FactOf } from "../../src/model/facts.ts";
 import type { OperationState } from "../../src/model/operation.ts";
 import { promised } from "./campaign/finding.ts";
 import type { EngineWorld } from "./engine-world.ts";
-import type { MishapKind } from "./mishaps.ts";
+import { isReordering, mayDoubtCommands, type MishapKind } from "./mishaps.ts";
 
 /** What must be true of a run with commands when it is over, whoever died on the way. */
 
@@ -48,9 +48,6 @@ export async function readCalls(world: EngineWorld): Promise<Reading> {
   return { session, calls, commits, facts: commits.flatMap((commit) => commit.facts as Fact[]) };
 }
 
-/** Without one of these nobody may doubt the end of a command. */
-const endings: readonly MishapKind[] = ["supervisor", "both", "kill", "power", "power-odd", "power-even"];
-
 /** Throws a finding where something was lost, done twice, called done that was not, or called unknown that can be known. */
 export async function judgeCommands(world: EngineWorld, happened: ReadonlySet<MishapKind>): Promise<void> {
   await world.quiet();
@@ -66,12 +63,16 @@ export async function judgeCommands(world: EngineWorld, happened: ReadonlySet<Mi
   const ended = facts.filter((fact) => fact.kind === "run.ended").map(({ status }) => status);
   promised(isDeepStrictEqual(ended, ["completed"]), "other", () => `the run ended ${ended.join(", ")}`);
   for (const call of calls) judgeCall(world, call, happened);
-  const mayDoubt = endings.some((kind) => happened.has(kind));
-  for (const fact of facts) if (fact.kind === "op.unknown") judgeUnknown(fact, reading, mayDoubt);
+  const mayDoubt = mayDoubtCommands(happened);
+  for (const fact of facts) if (fact.kind === "op.unknown") judgeUnknown(fact, reading, { mayDoubt, isReordered: isReordering(happened) });
   judgeOutside(world, calls);
 }
 
-function judgeCall(world: EngineWorld, { tool, word, tries }: Call, happened: ReadonlySet<MishapKind>): void {
+function judgeCall(
+  world: EngineWorld,
+  { tool, word, tries }: Call,
+  happened: ReadonlySet<MishapKind>,
+): void {
   const told = (): string => `${tool} ${word}: ${tries.map((one) => JSON.stringify(one)).join("; ")}`;
   promised(
     tries.every(({ at }) => at === "settled"),
@@ -108,14 +109,21 @@ function executionsOf({ executions }: EngineWorld, operation: string): number {
   return executions.filter(({ env }) => env["HOLDFAST_OPERATION"] === operation).length;
 }
 
+interface Doubt {
+  readonly mayDoubt: boolean;
+  readonly isReordered: boolean;
+}
+
 /** Only what claims to have been started, and has no record of its end, is unknown; and what nobody can prove at all. */
-function judgeUnknown(fact: FactOf<"op.unknown">, { calls }: Reading, mayDoubt: boolean): void {
+function judgeUnknown(fact: FactOf<"op.unknown">, { calls }: Reading, { mayDoubt, isReordered }: Doubt): void {
   const tool = calls.find(({ tries }) => tries.some(({ operation }) => operation === fact.operation))?.tool;
   const told = (): string => `${tool ?? "?"} is called unknown: ${JSON.stringify(fact)}`;
   if (tool === "launch") return;
   promised(tool === "exec" && mayDoubt, "wrong doubt", told);
   const { claim, status } = fact.evidence as { claim?: { kind?: string } | null; status?: string };
-  promised(claim?.kind === "start" && status !== "ended", "wrong doubt", told);
+  // Where a later name of a folder outlives an earlier one, it looks as if somebody had taken that away.
+  const isTakenAway = isReordered && claim?.kind === "void" && fact.reason.includes("its claim is gone");
+  promised(isTakenAway || (claim?.kind === "start" && status !== "ended"), "wrong doubt", told);
 }
 
 function judgeOutside(world: EngineWorld, calls: readonly Call[]): void {

@@ -2,7 +2,7 @@ import { resolveOperation, resume, runTask, type WorkReport } from "../../src/en
 import { promised } from "./campaign/finding.ts";
 import { judgeCommands, readCalls } from "./commands-judge.ts";
 import { EngineWorld, type WorkerProcess } from "./engine-world.ts";
-import type { Story } from "./mishaps.ts";
+import type { Story } from "./play-under.ts";
 import { Witness } from "./witness.ts";
 
 /** A run with an effect of each class that can be in doubt, on a machine in memory where everybody can die alone. */

@@ -4,7 +4,8 @@ import type { Evidence } from "../../src/model/facts.ts";
 import { promised } from "./campaign/finding.ts";
 import { EngineWorld } from "./engine-world.ts";
 import type { MemoryProcess } from "./memory-processes.ts";
-import type { MishapKind, Story } from "./mishaps.ts";
+import { mayDoubtCommands, type MishapKind } from "./mishaps.ts";
+import type { Life, Story } from "./play-under.ts";
 import { Witness } from "./witness.ts";
 
 /**
@@ -18,6 +19,8 @@ export interface ExecState {
   isBegun: boolean;
   /** What was found out: an outcome, or `unknown`. The first word is the last. */
   found: string | undefined;
+  /** True when a supervisor had the end on record, and let go of what says that it lives. */
+  isEnded: boolean;
 }
 
 const place: OperationPlace = {
@@ -45,10 +48,13 @@ export async function execStory(
   world.end();
   return {
     start,
-    newState: () => ({ isBegun: false, found: undefined }),
+    newState: () => ({ isBegun: false, found: undefined, isEnded: false }),
     worker: workerOn,
-    live: ({ world: machine, worker, state }) =>
-      live(machine, state, { tool: toolOf(worker), run: runOf(command), evidence: prepared.evidence }),
+    notes,
+    live: (life) => {
+      const tool = toolOf(life.worker);
+      return live(life, { tool, run: runOf(command), evidence: prepared.evidence });
+    },
     judge,
   };
 }
@@ -75,10 +81,12 @@ interface Ready {
 }
 
 /** As the engine does it: begin once, else prove; have the outcome on record; clean up. */
-async function live(world: EngineWorld, state: ExecState, ready: Ready): Promise<boolean> {
+async function live({ world, worker, state }: Life<ExecState, MemoryProcess>, ready: Ready): Promise<boolean> {
   if (state.found === undefined) {
     const found = await find(state, ready);
     await judgeFinal(world, ready, found);
+    // Whoever died meanwhile has nothing on record.
+    if (worker.isDead) return false;
     state.found = found;
   }
   if (state.found !== "unknown") await ready.tool.cleanUp(place, ready.evidence, ready.run.args);
@@ -112,20 +120,26 @@ async function judgeFinal(world: EngineWorld, { run, evidence }: Ready, found: s
   promised(isKept, "lost", () => `it was ${found}, and after a power cut it is ${again}`);
 }
 
-/** Those after which nobody may know how a command ended. */
-const doubtful: readonly MishapKind[] = ["supervisor", "both", "kill", "power", "power-odd", "power-even"];
+function notes({ disk: { effects } }: EngineWorld, state: ExecState): void {
+  if (state.found !== undefined) return;
+  const spawn = effects.find(({ verb }) => verb === "spawn");
+  const alive = `${place.spool}/alive`;
+  state.isEnded ||= effects.some(({ index, process, verb, path }) => {
+    return process === spawn?.process && index > spawn.index && verb === "unlock" && path === alive;
+  });
+}
 
 async function judge(
   world: EngineWorld,
-  { found }: ExecState,
+  state: ExecState,
   happened: ReadonlySet<MishapKind>,
 ): Promise<void> {
+  const { found } = state;
   await world.quiet();
   const count = world.executions.length;
   const { failures = [] } = world.table ?? {};
   promised(failures.length === 0, "untyped", () => `a program failed: ${String(failures[0])}`);
   promised(count <= 1 && world.witness.count("one") <= 1, "repeated", () => `executed ${count} times`);
-  const mayDoubt = doubtful.some((kind) => happened.has(kind));
   switch (found) {
     case "ok":
       promised(count === 1 && world.witness.count("one") === 1, "false success", () => "never executed");
@@ -134,7 +148,7 @@ async function judge(
       promised(count === 0, "false success", () => "called not executed, and it was");
       break;
     case "unknown":
-      promised(mayDoubt, "wrong doubt", () => "called unknown");
+      promised(mayDoubtCommands(happened) && !state.isEnded, "wrong doubt", () => "called unknown");
       break;
     default:
       promised(found === "error" && happened.has("command"), "other", () => `ended ${found ?? "never"}`);
