@@ -63,7 +63,11 @@ async function runStep(process: MemoryProcess, [verb, ...words]: readonly string
 }
 
 /** Appends a line, durably. The file must be there. */
-export async function append({ disk }: Pick<MemoryProcess, "disk">, word: string, path: string): Promise<void> {
+export async function append(
+  { disk }: Pick<MemoryProcess, "disk">,
+  word: string,
+  path: string,
+): Promise<void> {
   const file = await disk.open(path, "append");
   await file.write(new TextEncoder().encode(`${word}\n`));
   await file.sync();

@@ -10,7 +10,12 @@ test("scratch", async () => {
         { tool: "exec", args: { command: "append two /witness/log; sleep 300; say two" } },
       ],
     },
-    { calls: [{ tool: "pay", args: {} }, { tool: "launch", args: { word: "rocket" } }] },
+    {
+      calls: [
+        { tool: "pay", args: {} },
+        { tool: "launch", args: { word: "rocket" } },
+      ],
+    },
     { text: "Done." },
   ];
   for (let i = 0; i < 4; i++) {
@@ -23,16 +28,37 @@ test("scratch", async () => {
     const report = await world.within(
       runTask(
         world.engine(),
-        { workspace: EngineWorld.workspace, model: EngineWorld.model, agent: "builtin", policy: { allowShell: true }, task: "Do it." },
+        {
+          workspace: EngineWorld.workspace,
+          model: EngineWorld.model,
+          agent: "builtin",
+          policy: { allowShell: true },
+          task: "Do it.",
+        },
         world.observer(),
         (session) => void world.begun.push(session),
       ),
     );
     console.log(report, world.clock.monotonicMs(), world.disk.effects.length, performance.now() - started);
-    console.log(world.table?.living.map((p) => p.name), world.executions.length, world.witness.count("one"));
+    console.log(
+      world.table?.living.map((p) => p.name),
+      world.executions.length,
+      world.witness.count("one"),
+    );
     await world.quiet();
-    console.log(world.table?.living.map((p) => p.name), performance.now() - started, world.clock.monotonicMs());
-    if (i === 0) console.log(world.disk.effects.map((e) => `${e.index} ${e.process} ${e.verb} ${e.path}`).slice(-420).join("\n"));
-    if (i === 0) for (const c of world.told) for (const f of c.facts) console.log(JSON.stringify(f).slice(0, 300));
+    console.log(
+      world.table?.living.map((p) => p.name),
+      performance.now() - started,
+      world.clock.monotonicMs(),
+    );
+    if (i === 0)
+      console.log(
+        world.disk.effects
+          .map((e) => `${e.index} ${e.process} ${e.verb} ${e.path}`)
+          .slice(-420)
+          .join("\n"),
+      );
+    if (i === 0)
+      for (const c of world.told) for (const f of c.facts) console.log(JSON.stringify(f).slice(0, 300));
   }
 });

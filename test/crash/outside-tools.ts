@@ -41,7 +41,8 @@ export function withOutsideTools(
   payments: Payments,
 ): EngineContext {
   const tools = [payTool(process, payments), launchTool(process)];
-  const offered = (allowed: readonly string[]) => tools.filter(({ capability }) => allowed.includes(capability));
+  const offered = (allowed: readonly string[]) =>
+    tools.filter(({ capability }) => allowed.includes(capability));
   return {
     ...engine,
     async openAgent(request): Promise<Agent> {

@@ -90,7 +90,8 @@ function judgeOwner(facts: readonly (Fact | OpaqueFact)[], before: string | unde
 
 function judge(file: string, texts: readonly string[], known: FileRecord): void {
   const strange = texts.find((text) => !known.tried.has(text));
-  if (strange !== undefined) throw new Finding("false success", `the ${file} holds ${strange}, which nobody wrote`);
+  if (strange !== undefined)
+    throw new Finding("false success", `the ${file} holds ${strange}, which nobody wrote`);
   if (new Set(texts).size < texts.length)
     throw new Finding("repeated", `the ${file} holds something twice: ${texts.join(", ")}`);
   const there = texts.filter((text) => known.acknowledged.includes(text));

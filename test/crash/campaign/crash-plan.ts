@@ -202,7 +202,10 @@ class CrashPlan<M extends Machine<M>> implements Plan {
     const key = `${step}t${tornBytes}`;
     const torn =
       this.#torn.get(key) ??
-      (await afterTorn(await this.#begin(), (machine) => this.#does.act(machine), { step, bytes: tornBytes }));
+      (await afterTorn(await this.#begin(), (machine) => this.#does.act(machine), {
+        step,
+        bytes: tornBytes,
+      }));
     this.#torn.set(key, torn);
     return torn;
   }
@@ -267,7 +270,8 @@ function writeCrash({ step, tornBytes, cut }: Crash): string {
 
 function parseCrash(text: string): Crash {
   const match = /^(\d+)(?:t(\d+))?(?:k|:([a-z]+|-))$/.exec(text);
-  if (match === null) throw new Error(`${JSON.stringify(text)} is no crash; one is like 12k, 12t40k or 12:dkg`);
+  if (match === null)
+    throw new Error(`${JSON.stringify(text)} is no crash; one is like 12k, 12t40k or 12:dkg`);
   const [, step, tornBytes, cut] = match;
   return {
     step: Number(step),

@@ -69,7 +69,8 @@ function judgeMessages(machine: EngineMachine, { state, queue }: WholeSession): 
     if (at === "acknowledged")
       promised(said.includes(delivery), "lost", () => `${delivery} was acknowledged and is not in the log`);
   }
-  const order = (list: readonly Pick<DeliveryState, "delivery">[]) => list.map(({ delivery }) => delivery).join();
+  const order = (list: readonly Pick<DeliveryState, "delivery">[]) =>
+    list.map(({ delivery }) => delivery).join();
   const delivered = deliveries.filter(({ delivery }) => said.includes(delivery));
   promised(order(delivered) === said.join(), "other", () => `delivered in another order: ${said.join(", ")}`);
 }
@@ -81,7 +82,11 @@ function judgeAnswers({ commits }: WholeSession): void {
   for (const fact of commits.flatMap(({ facts }) => facts)) {
     if (fact.kind === "model.requested") {
       asked = (fact as unknown as { cassetteIndex?: number }).cassetteIndex;
-      promised(asked === undefined || !answered.has(asked), "repeated", () => `turn ${asked} was asked again`);
+      promised(
+        asked === undefined || !answered.has(asked),
+        "repeated",
+        () => `turn ${asked} was asked again`,
+      );
     } else if (fact.kind === "model.answered") answered.add(asked ?? -1);
   }
 }

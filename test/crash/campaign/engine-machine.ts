@@ -96,7 +96,11 @@ export class EngineMachine implements Machine<EngineMachine> {
   async send(text: string, key?: string): Promise<SendReport> {
     const session = await this.session();
     this.tried.add(text);
-    const report = await send(this.world.engine(), { selector: session, text, ...(key !== undefined && { key }) });
+    const report = await send(this.world.engine(), {
+      selector: session,
+      text,
+      ...(key !== undefined && { key }),
+    });
     const { delivery } = report;
     if (!this.told.some((one) => one.is === "sent" && one.delivery === delivery))
       this.told.push({ is: "sent", session, delivery, text });
@@ -107,7 +111,14 @@ export class EngineMachine implements Machine<EngineMachine> {
   async approve(operation: string, decision: "allow" | "deny" = "allow"): Promise<void> {
     const session = await this.session();
     const { run } = await this.operation(operation);
-    await approveOperation(this.world.engine(), { session, run, operation, decision, remember: false, by: "ada" });
+    await approveOperation(this.world.engine(), {
+      session,
+      run,
+      operation,
+      decision,
+      remember: false,
+      by: "ada",
+    });
     this.told.push({ is: "approved", operation, decision });
   }
 

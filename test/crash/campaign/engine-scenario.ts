@@ -111,7 +111,8 @@ async function goOnOnce(machine: EngineMachine, scenario: EngineScenario): Promi
 async function sayWhatIsSo(machine: EngineMachine): Promise<void> {
   const { state } = await machine.whole();
   for (const operation of state.operations.values()) {
-    if (operation.at === "unknown") await machine.resolve(operation.operation, truth(machine, state, operation));
+    if (operation.at === "unknown")
+      await machine.resolve(operation.operation, truth(machine, state, operation));
   }
 }
 
@@ -128,8 +129,14 @@ async function writeOn(machine: EngineMachine, scenario: EngineScenario): Promis
   await machine.send(`And on ${machine.told.length}.`);
   await finish(machine, scenario);
   const { state, queue } = await machine.whole();
-  const waiting = [...queue.deliveries.values()].filter(({ at }) => at !== "acknowledged" && at !== "removed");
+  const waiting = [...queue.deliveries.values()].filter(
+    ({ at }) => at !== "acknowledged" && at !== "removed",
+  );
   promised(waiting.length === 0, "stuck", () => `${waiting.length} deliveries still wait`);
   promised(state.released, "stuck", () => "nobody holds the session and it is not released");
-  promised(state.row.openUnknowns === 0, "stuck", () => `${state.row.openUnknowns} outcomes are still unknown`);
+  promised(
+    state.row.openUnknowns === 0,
+    "stuck",
+    () => `${state.row.openUnknowns} outcomes are still unknown`,
+  );
 }

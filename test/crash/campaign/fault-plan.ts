@@ -81,11 +81,7 @@ class FaultPlan<M extends Machine<M>> implements Plan {
   }
 
   /** Every kind, once and lasting, until it passes. A small plan leaves out some, other ones for each seed. */
-  async *#rising(
-    place: Pick<Mishap, "killedAt">,
-    size: "small" | "full",
-    seed: number,
-  ): AsyncIterable<Case> {
+  async *#rising(place: Pick<Mishap, "killedAt">, size: "small" | "full", seed: number): AsyncIterable<Case> {
     const stride = size === "full" ? 1 : 4;
     for (const [index, kind] of Object.keys(kinds).entries()) {
       for (const isLasting of [false, true]) {
@@ -244,7 +240,8 @@ function writeMishap({ kind, at, isLasting, killedAt }: Mishap): string {
 
 function parseMishap(text: string): Mishap {
   const match = /^(?:(\d+)k\/)?(\w+)@(\d+)(\+?)$/.exec(text);
-  if (match === null) throw new Error(`${JSON.stringify(text)} is no fault; one is like EIO@12, EIO@12+, 7k/EIO@3`);
+  if (match === null)
+    throw new Error(`${JSON.stringify(text)} is no fault; one is like EIO@12, EIO@12+, 7k/EIO@3`);
   const [, killedAt, kind = "", at, lasting] = match;
   return {
     kind,

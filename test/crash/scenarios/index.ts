@@ -1,5 +1,5 @@
 import type { EngineScenario } from "../campaign/engine-scenario.ts";
 import { workScenarios } from "./work.ts";
 
-/** All that people, models and processes do with sessions whose tools are those of files. */
+/** All scenarios of the engine. */
 export const engineScenarios: readonly EngineScenario[] = [...workScenarios];
