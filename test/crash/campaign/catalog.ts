@@ -1,4 +1,6 @@
 import { realPlans } from "../real/real-plans.ts";
+import { fuzzPlan } from "../../store/fuzz/plan.ts";
+import { commandScenario, commandsScenario } from "../scenarios/commands.ts";
 import { engineScenarios } from "../scenarios/index.ts";
 import { mendingScenarios, workingScenarios } from "../scenarios/store.ts";
 import { chanceScenario } from "../scenarios/chance.ts";
@@ -8,6 +10,7 @@ import { engineScenario } from "./engine-scenario.ts";
 import { faultPlan } from "./fault-plan.ts";
 import type { Machine, MachineScenario } from "./machine.ts";
 import type { Plan } from "./plan.ts";
+import { mishapPlan } from "./mishap-plan.ts";
 import { storeScenario } from "./store-scenario.ts";
 
 /** Every plan of the campaign, made anew. */
@@ -18,6 +21,9 @@ export function allPlans(): readonly Plan[] {
     chancePlan((random) => storeScenario(chanceScenario(random))),
     ...store.flatMap((scenario) => plansOf(scenario, 150)),
     ...engine.flatMap((scenario) => plansOf(scenario, 12)),
+    mishapPlan(commandsScenario),
+    mishapPlan(commandScenario),
+    fuzzPlan,
     ...realPlans(),
   ];
 }

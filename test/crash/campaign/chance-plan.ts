@@ -16,6 +16,7 @@ export function chancePlan<M extends Machine<M>>(make: (random: Random) => Machi
   const planOf = (seed: number): Plan => crashPlan(make(new Random(seed)));
   return {
     mishap: "crash",
+    hasChance: true,
     scenario: name,
     async *cases({ seed, size }: Extent): AsyncIterable<Case> {
       const random = new Random(seed);

@@ -45,6 +45,7 @@ export function crashPlan<M extends Machine<M>>(
 
 class CrashPlan<M extends Machine<M>> implements Plan {
   readonly mishap = "crash";
+  readonly hasChance = true;
   readonly scenario: string;
   readonly #does: MachineScenario<M>;
   readonly #smallCases: number;

@@ -3,13 +3,7 @@
  * of them too. An address is the mishaps in order, `worker@12,stop@3`: before which change of the machine, counted
  * from the mishap before.
  */
-import {
-  addressOf,
-  mishapKinds,
-  mishapsAt,
-  type Mishap,
-  type MishapKind,
-} from "../mishaps.ts";
+import { addressOf, mishapKinds, mishapsAt, type Mishap, type MishapKind } from "../mishaps.ts";
 import { playUnder, type Mortal, type Passed, type Story } from "../play-under.ts";
 import type { Case, Counts, Extent, Plan } from "./plan.ts";
 import { Random, seedFrom } from "./random.ts";
@@ -23,20 +17,19 @@ export interface MishapScenario<State, Worker extends Mortal> {
 }
 
 /** The plan of a scenario. */
-export function mishapPlan<State, Worker extends Mortal>(
-  scenario: MishapScenario<State, Worker>,
-): Plan {
+export function mishapPlan<State, Worker extends Mortal>(scenario: MishapScenario<State, Worker>): Plan {
   return new MishapPlan(scenario);
 }
 
 /** A small plan has one of so many mishaps. */
-const smallStride = 11;
+const smallStride = 31;
 
 /** An endless one has at most so many in a case. */
 const endlessMishapsMax = 5;
 
 class MishapPlan<State, Worker extends Mortal> implements Plan {
   readonly mishap = "alone";
+  readonly hasChance = true;
   readonly scenario: string;
   readonly #does: MishapScenario<State, Worker>;
   #story: Promise<Story<State, Worker>> | undefined;

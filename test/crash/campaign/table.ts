@@ -45,7 +45,7 @@ export function tableOf(report: CampaignReport): string {
       report.found.map(({ promise, message, repeat }) => `${promise}: ${message}\n  ${repeat}`),
     ),
     "",
-    `seed ${report.seed}, ${report.size}, ${duration(report.durationMs)} on ${report.cores} cores, commit ${report.commit.slice(0, 12)}`,
+    `seed ${report.seed}, ${report.size}, ${duration(report.durationMs)} on ${report.cores} cores, commit ${report.commit.replace(/(?<=^.{12})\w+/, "")}`,
     report.found.length === 0
       ? "Nothing was lost, repeated or falsely told."
       : `${report.found.length} found`,
