@@ -8,6 +8,7 @@ import { chancePlan } from "./chance-plan.ts";
 import { crashPlan } from "./crash-plan.ts";
 import { engineScenario } from "./engine-scenario.ts";
 import { faultPlan } from "./fault-plan.ts";
+import { fullPlan } from "./full-plan.ts";
 import type { Machine, MachineScenario } from "./machine.ts";
 import type { Plan } from "./plan.ts";
 import { mishapPlan } from "./mishap-plan.ts";
@@ -29,7 +30,7 @@ export function allPlans(): readonly Plan[] {
 }
 
 function plansOf<M extends Machine<M>>(scenario: MachineScenario<M>, smallCases: number): Plan[] {
-  return [crashPlan(scenario, { smallCases }), faultPlan(scenario, { smallCases })];
+  return [crashPlan(scenario, { smallCases }), faultPlan(scenario, { smallCases }), fullPlan(scenario)];
 }
 
 /** How a plan is named: the mishap, then the scenario. */

@@ -6,10 +6,8 @@
  * An address is what fails and when, `EIO@12` once or `EIO@12+` from then on; in a recovery the step at which all died
  * comes first: `7k/EIO@3`.
  */
-import { isDiskError } from "../../../src/host/index.ts";
-import { errorTable, isHoldfastError } from "../../../src/model/errors.ts";
 import type { Effect, Fault, Verb } from "../memory-disk.ts";
-import { Finding } from "./finding.ts";
+import { examineFailed, failureOf } from "./fault-exam.ts";
 import type { Machine, MachineScenario } from "./machine.ts";
 import type { Case, Counts, Extent, Plan } from "./plan.ts";
 import { Random, seedFrom } from "./random.ts";
@@ -138,35 +136,11 @@ class FaultPlan<M extends Machine<M>> implements Plan {
     this.#passed = failing.first === undefined;
     if (failing.first === undefined) return {};
     try {
-      await this.#examine(machine, failure, isRecovery);
+      await examineFailed(this.#does, machine, { failure, mayActAgain: !isRecovery });
     } catch (error) {
       throw findingAt(`${failing.first} failed`, error);
     }
     return { faults: 1 };
-  }
-
-  async #examine(machine: M, failure: string | undefined, isRecovery: boolean): Promise<void> {
-    const isUnsure = isNoted(machine);
-    if (!isUnsure && (failure === "durability_unknown" || isLying(machine))) {
-      // The disk takes neither the cut nor the note: what it tells other processes is documented to be a guess.
-      return await this.#goOn(machine.crashed());
-    }
-    if (!isRecovery && this.#does.again !== undefined) {
-      const failureNow = await failureOf(this.#does.again(machine));
-      if (failureNow !== undefined && failureNow !== failure)
-        throw new Finding("stuck", `told as ${failureNow} when none fails any more`);
-    }
-    const killed = machine.killed();
-    killed.mayRepair ||= isUnsure;
-    const after = machine.crashed();
-    await this.#goOn(killed);
-    await this.#goOn(killed.crashed());
-    await this.#goOn(after);
-  }
-
-  async #goOn(machine: M): Promise<void> {
-    await this.#does.goOn(machine);
-    await this.#does.judge(machine);
   }
 
   async #begin(): Promise<M> {
@@ -220,41 +194,6 @@ class Failing {
     if (fault.short !== undefined && (effect.bytes ?? 0) <= fault.short) return { short: 0 };
     return fault;
   }
-}
-
-/** The code of a failure; undefined where there is none. It must be one of storage, or refuse to begin at all. */
-async function failureOf(work: Promise<void>): Promise<string | undefined> {
-  try {
-    await work;
-    return undefined;
-  } catch (error) {
-    // While something fails it need not come to an end.
-    if (error instanceof Finding && error.promise === "stuck") return "io_error";
-    // Readers tell a failed effect as it is, which the front door calls an input/output error.
-    if (isDiskError(error)) return "io_error";
-    if (!isHoldfastError(error)) throw new Finding("untyped", `failed with ${String(error)}`, error);
-    const { exit } = errorTable[error.code];
-    if ((exit !== 7 && error.code !== "usage") || damageCodes.includes(error.code))
-      throw new Finding("untyped", `told as ${error.code}: ${error.message}`, error);
-    return error.code;
-  }
-}
-
-const damageCodes: readonly string[] = ["log_damaged", "queue_damaged", "rolled_back", "store_copied"];
-
-function isNoted<M extends Machine<M>>({ disk }: M): boolean {
-  const heads = disk.files().filter((path) => path.endsWith("/head"));
-  return heads.some((path) => Buffer.from(disk.peek(path) ?? "").includes('"unsure":[{'));
-}
-
-/** True where reads show bytes of a log or a queue that a failed sync has lost. */
-function isLying<M extends Machine<M>>({ disk }: M): boolean {
-  const mayCome = new Set(disk.unsynced().map(({ path }) => path));
-  return disk.files().some((path) => {
-    if (!path.endsWith(".jsonl") || mayCome.has(path)) return false;
-    const durable = disk.peekDurable(path);
-    return durable !== undefined && Buffer.compare(disk.peek(path) ?? new Uint8Array(), durable) !== 0;
-  });
 }
 
 function writeMishap({ kind, at, isLasting, killedAt }: Mishap): string {
