@@ -10,6 +10,7 @@ import { engineScenario } from "./engine-scenario.ts";
 import { faultPlan } from "./fault-plan.ts";
 import { fullPlan } from "./full-plan.ts";
 import type { Machine, MachineScenario } from "./machine.ts";
+import { orderPlan } from "./order-plan.ts";
 import type { Plan } from "./plan.ts";
 import { mishapPlan } from "./mishap-plan.ts";
 import { storeScenario } from "./store-scenario.ts";
@@ -30,7 +31,12 @@ export function allPlans(): readonly Plan[] {
 }
 
 function plansOf<M extends Machine<M>>(scenario: MachineScenario<M>, smallCases: number): Plan[] {
-  return [crashPlan(scenario, { smallCases }), faultPlan(scenario, { smallCases }), fullPlan(scenario)];
+  return [
+    crashPlan(scenario, { smallCases }),
+    faultPlan(scenario, { smallCases }),
+    fullPlan(scenario),
+    orderPlan(scenario),
+  ];
 }
 
 /** How a plan is named: the mishap, then the scenario. */
