@@ -25,7 +25,23 @@ export type Verb =
   | "create"
   | "statFile"
   | "lock"
-  | "unlock";
+  | "unlock"
+  | ProcessVerb;
+
+/** What processes do to each other, and to the world outside of the machine. The path names whom. */
+export type ProcessVerb =
+  | "spawn"
+  | "spawnDetached"
+  | "findProcesses"
+  | "signal"
+  | "exit"
+  | "say"
+  | "listen"
+  | "stopListening"
+  | "connect"
+  | "send"
+  | "hangUp"
+  | "fetch";
 
 /** One use of the disk, told before it happens. */
 export interface Effect {
@@ -93,6 +109,8 @@ export class MemoryDisk implements Disk {
   readonly #shared: Shared;
   readonly #process: string;
   #dead = false;
+  #stopped: Promise<void> | undefined;
+  #goOn: () => void = () => undefined;
 
   constructor(tree: MemoryTree = new MemoryTree(), view?: { shared: Shared; process: string }) {
     const mount = { type: "memory", trusted: true, mountId: "1" };
@@ -150,6 +168,25 @@ export class MemoryDisk implements Disk {
   /** Ends the process of this view: nothing that it asks, or asked and did not get yet, ever happens or resolves. */
   die(): void {
     this.#dead = true;
+  }
+
+  get isDead(): boolean {
+    return this.#dead;
+  }
+
+  /** Stops the process of this view, as SIGSTOP does: what it asks for happens when it goes on. */
+  stop(): void {
+    this.#stopped ??= new Promise((resolve) => (this.#goOn = resolve));
+  }
+
+  /** Resolves when the process is not stopped any more; undefined where it is not. */
+  get stopped(): Promise<void> | undefined {
+    return this.#stopped;
+  }
+
+  goOn(): void {
+    this.#stopped = undefined;
+    this.#goOn();
   }
 
   /**
@@ -242,13 +279,30 @@ export class MemoryDisk implements Disk {
 
   /** Announces one effect, waits at the gate, asks for a fault, and lets it happen. */
   async perform<T>(verb: Verb, path: string, action: Action<T>): Promise<T> {
-    const { effects, gate } = this.#shared;
     if (this.#dead) return never();
-    const effect = { index: effects.length, process: this.#process, verb, path, ...action.details };
-    effects.push(effect);
-    const opened = gate?.(effect);
+    const { effect, opened } = this.#announce(verb, path, action);
     if (opened !== undefined) await opened;
+    while (this.#stopped !== undefined) await this.#stopped;
     if (this.#dead) return never();
+    return this.#let(effect, action);
+  }
+
+  /** The same for an effect that nobody waits for: a gate cannot hold it. `dead`: what a process that died over it gets. */
+  performNow<T>(verb: Verb, path: string, action: Action<T>, dead: T): T {
+    if (this.#dead) return dead;
+    const { effect } = this.#announce(verb, path, action);
+    return this.#dead ? dead : this.#let(effect, action);
+  }
+
+  #announce(verb: Verb, path: string, { details }: Pick<Action<unknown>, "details">) {
+    const { effects, gate } = this.#shared;
+    const effect: Effect = { index: effects.length, process: this.#process, verb, path, ...details };
+    effects.push(effect);
+    return { effect, opened: gate?.(effect) };
+  }
+
+  #let<T>(effect: Effect, action: Action<T>): T {
+    const { verb, path } = effect;
     const fault = this.#shared.fault?.(effect) ?? {};
     if (fault.code !== undefined && fault.short === undefined) {
       action.fail?.();

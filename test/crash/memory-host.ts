@@ -39,6 +39,13 @@ export class MemoryClock implements Clock {
     });
   }
 
+  /** When the next of those who sleep is to wake; undefined where nobody sleeps. */
+  protected get nextMs(): number | undefined {
+    let next: number | undefined;
+    for (const { untilMs } of this.#sleepers) next = Math.min(next ?? Infinity, untilMs);
+    return next;
+  }
+
   /** Lets time pass, and wakes whoever slept for that long. */
   advance(ms: number): void {
     this.#ms += Math.max(0, ms);
@@ -47,7 +54,7 @@ export class MemoryClock implements Clock {
 }
 
 /** Bytes that look random and are the same for the same seed (a xorshift generator). */
-function seededIds(seed: number): Ids {
+export function seededIds(seed: number): Ids {
   let state = (seed ^ 0x9e3779b9) >>> 0 || 1;
   const next = (): number => {
     state ^= state << 13;

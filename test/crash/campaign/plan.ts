@@ -46,3 +46,8 @@ export interface Plan {
   /** Releases what the plan keeps open. */
   end?(): Promise<void>;
 }
+
+/** Thrown by a case that cannot be tried on this system; its message says why. */
+export class Skipped extends Error {
+  override readonly name = "Skipped";
+}
