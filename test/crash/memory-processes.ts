@@ -112,8 +112,12 @@ export class ProcessTable {
   start(start: Start): MemoryProcess {
     const process = new MemoryProcess(this, pidsBase + ++this.#pids, start);
     this.#living.set(process.pid, process);
-    void process.exited.then(() => this.#living.delete(process.pid));
     return process;
+  }
+
+  /** The system's part in the end of a process. */
+  forget(pid: number): void {
+    this.#living.delete(pid);
   }
 
   /** Starts a program; it takes its first step when all others have taken theirs. */
@@ -200,6 +204,7 @@ export class MemoryProcess {
     if (this.isDead) return;
     this.disk.die();
     this.disk.goOn();
+    this.table.forget(this.pid);
     this.#release();
     for (const pipe of this.reads) pipe.break();
     this.output?.letGo();

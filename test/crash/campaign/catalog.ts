@@ -1,8 +1,10 @@
 import { engineScenarios } from "../scenarios/index.ts";
+import { commandScenario, commandsScenario } from "../scenarios/commands.ts";
 import { mendingScenarios, workingScenarios } from "../scenarios/store.ts";
 import { crashPlan } from "./crash-plan.ts";
 import { engineScenario } from "./engine-scenario.ts";
 import { faultPlan } from "./fault-plan.ts";
+import { mishapPlan } from "./mishap-plan.ts";
 import type { Plan } from "./plan.ts";
 import { storeScenario } from "./store-scenario.ts";
 
@@ -13,6 +15,8 @@ export function allPlans(): readonly Plan[] {
   return [
     ...store.flatMap((scenario) => [crashPlan(scenario), faultPlan(scenario)]),
     ...engine.flatMap((scenario) => [crashPlan(scenario), faultPlan(scenario)]),
+    mishapPlan(commandScenario),
+    mishapPlan(commandsScenario),
   ];
 }
 

@@ -19,6 +19,8 @@ import { findingAt } from "./steps.ts";
 export interface MishapScenario<State, Worker extends Mortal> {
   readonly name: string;
   readonly mishapsMax: number;
+  /** Of so many places a small plan takes one. */
+  readonly smallStride: number;
   story(): Promise<Story<State, Worker>>;
 }
 
@@ -28,9 +30,6 @@ export function mishapPlan<State, Worker extends Mortal>(
 ): Plan {
   return new MishapPlan(scenario);
 }
-
-/** A small plan has one of so many mishaps. */
-const smallStride = 11;
 
 /** An endless one has at most so many in a case. */
 const endlessMishapsMax = 5;
@@ -59,7 +58,7 @@ class MishapPlan<State, Worker extends Mortal> implements Plan {
       yield* this.#late(changes, 1);
       yield* this.#behind([], changes, this.#does.mishapsMax);
     } else {
-      yield* this.#late(changes, smallStride);
+      yield* this.#late(changes, this.#does.smallStride);
       yield* this.#sample(random, changes);
     }
   }
@@ -101,6 +100,7 @@ class MishapPlan<State, Worker extends Mortal> implements Plan {
   }
 
   *#sample(random: Random, changes: number): Iterable<Case> {
+    const { smallStride } = this.#does;
     for (const kind of mishapKinds.filter((one) => one !== "sway")) {
       for (let at = random.below(smallStride); at < changes; at += smallStride) {
         yield this.#case([{ kind, at }]);
