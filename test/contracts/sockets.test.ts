@@ -150,7 +150,6 @@ describe("listening", () => {
     expect(await refusal(sockets.listen(path, () => undefined))).toBe("EADDRINUSE");
     expect(statSync(path).size).toBe(4);
   });
-
 });
 
 describe("the directory of sockets", () => {

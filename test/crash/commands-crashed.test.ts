@@ -36,7 +36,7 @@ test("what is found out of one command holds, whatever two things befall its pro
 }, 60_000);
 
 test("the same mishaps come to the same, effect for effect", async () => {
-    const story = await commandsScenario.story();
+  const story = await commandsScenario.story();
   const once = async (): Promise<unknown> => await playUnder(story, mishapsAt("stop@20,worker@9,go-on@40"));
   expect(await once()).toEqual(await once());
 });

@@ -64,15 +64,13 @@ export async function judgeCommands(world: EngineWorld, happened: ReadonlySet<Mi
   promised(isDeepStrictEqual(ended, ["completed"]), "other", () => `the run ended ${ended.join(", ")}`);
   for (const call of calls) judgeCall(world, call, happened);
   const mayDoubt = mayDoubtCommands(happened);
-  for (const fact of facts) if (fact.kind === "op.unknown") judgeUnknown(fact, reading, { mayDoubt, isReordered: isReordering(happened) });
+  for (const fact of facts)
+    if (fact.kind === "op.unknown")
+      judgeUnknown(fact, reading, { mayDoubt, isReordered: isReordering(happened) });
   judgeOutside(world, calls);
 }
 
-function judgeCall(
-  world: EngineWorld,
-  { tool, word, tries }: Call,
-  happened: ReadonlySet<MishapKind>,
-): void {
+function judgeCall(world: EngineWorld, { tool, word, tries }: Call, happened: ReadonlySet<MishapKind>): void {
   const told = (): string => `${tool} ${word}: ${tries.map((one) => JSON.stringify(one)).join("; ")}`;
   promised(
     tries.every(({ at }) => at === "settled"),
@@ -115,7 +113,11 @@ interface Doubt {
 }
 
 /** Only what claims to have been started, and has no record of its end, is unknown; and what nobody can prove at all. */
-function judgeUnknown(fact: FactOf<"op.unknown">, { calls }: Reading, { mayDoubt, isReordered }: Doubt): void {
+function judgeUnknown(
+  fact: FactOf<"op.unknown">,
+  { calls }: Reading,
+  { mayDoubt, isReordered }: Doubt,
+): void {
   const tool = calls.find(({ tries }) => tries.some(({ operation }) => operation === fact.operation))?.tool;
   const told = (): string => `${tool ?? "?"} is called unknown: ${JSON.stringify(fact)}`;
   if (tool === "launch") return;

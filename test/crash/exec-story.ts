@@ -80,7 +80,10 @@ interface Ready {
 }
 
 /** As the engine does it: begin once, else prove; have the outcome on record; clean up. */
-async function live({ world, worker, state }: Life<ExecState, MemoryProcess>, ready: Ready): Promise<boolean> {
+async function live(
+  { world, worker, state }: Life<ExecState, MemoryProcess>,
+  ready: Ready,
+): Promise<boolean> {
   if (state.found === undefined) {
     const found = await find(state, ready);
     await judgeFinal(world, ready, found);
@@ -128,11 +131,7 @@ function notes({ disk: { effects } }: EngineWorld, state: ExecState): void {
   });
 }
 
-async function judge(
-  world: EngineWorld,
-  state: ExecState,
-  happened: ReadonlySet<MishapKind>,
-): Promise<void> {
+async function judge(world: EngineWorld, state: ExecState, happened: ReadonlySet<MishapKind>): Promise<void> {
   const { found } = state;
   await world.quiet();
   const count = world.executions.length;

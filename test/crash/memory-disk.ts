@@ -15,6 +15,7 @@ import {
 } from "../../src/host/index.ts";
 import type { Fate, FileNode, Node, UnsyncedChange } from "./memory-node.ts";
 import { MemoryTree } from "./memory-tree.ts";
+import type { ProcessVerb } from "./process-verb.ts";
 
 export type { Fate, UnsyncedChange } from "./memory-node.ts";
 
@@ -27,21 +28,6 @@ export type Verb =
   | "lock"
   | "unlock"
   | ProcessVerb;
-
-/** What processes do to each other, and to the world outside of the machine. The path names whom. */
-export type ProcessVerb =
-  | "spawn"
-  | "spawnDetached"
-  | "findProcesses"
-  | "signal"
-  | "exit"
-  | "say"
-  | "listen"
-  | "stopListening"
-  | "connect"
-  | "send"
-  | "hangUp"
-  | "fetch";
 
 /** One use of the disk, told before it happens. */
 export interface Effect {

@@ -29,7 +29,10 @@ function outputOf(child: ChildProcess): { text: string; isOver: boolean } {
 describe("a command in memory", () => {
   test("takes its steps in order and exits with its code", async () => {
     const { world, parent } = newMachine();
-    const child = startShell(parent, `say one; append word ${Witness.path}; sleep 50; say two; fail 7; say three`);
+    const child = startShell(
+      parent,
+      `say one; append word ${Witness.path}; sleep 50; say two; fail 7; say three`,
+    );
     const output = outputOf(child);
     expect(await world.within(child.exited)).toEqual({ code: 7 });
     await world.quiet();

@@ -10,30 +10,11 @@ import {
   type SpawnRequest,
 } from "../../src/host/index.ts";
 import { ProcessClock } from "./idle-clock.ts";
-import { changesDisk, type Effect, type MemoryDisk } from "./memory-disk.ts";
+import type { MemoryDisk } from "./memory-disk.ts";
 import { seededIds, type MemoryClock } from "./memory-host.ts";
 import { MemoryLocks, type LockTable } from "./memory-locks.ts";
 import { MemoryPipe } from "./memory-pipe.ts";
 import { MemorySockets, SocketTable } from "./memory-sockets.ts";
-
-/** True for the effects that change something on the machine, or for other processes; the others only look, or lock. */
-export function changesMachine(effect: Pick<Effect, "verb">): boolean {
-  return changesDisk(effect) || between.has(effect.verb);
-}
-
-const between: ReadonlySet<Effect["verb"]> = new Set([
-  "spawn",
-  "spawnDetached",
-  "signal",
-  "exit",
-  "say",
-  "listen",
-  "stopListening",
-  "connect",
-  "send",
-  "hangUp",
-  "fetch",
-]);
 
 /** A signal that one process sends to another. */
 export type Signal = "SIGTERM" | "SIGKILL" | "SIGINT";

@@ -2,8 +2,9 @@ import { promised } from "./campaign/finding.ts";
 import { Random } from "./campaign/random.ts";
 import type { EngineWorld } from "./engine-world.ts";
 import type { MemoryDisk } from "./memory-disk.ts";
-import { changesMachine, type MemoryProcess } from "./memory-processes.ts";
+import type { MemoryProcess } from "./memory-processes.ts";
 import type { Mishap, MishapKind } from "./mishaps.ts";
+import { changesMachine } from "./process-verb.ts";
 
 /** A worker on its machine. */
 export interface Life<State, Worker> {

@@ -3,13 +3,7 @@
  * of them too. An address is the mishaps in order, `worker@12,stop@3`: before which change of the machine, counted
  * from the mishap before.
  */
-import {
-  addressOf,
-  mishapKinds,
-  mishapsAt,
-  type Mishap,
-  type MishapKind,
-} from "../mishaps.ts";
+import { addressOf, mishapKinds, mishapsAt, type Mishap, type MishapKind } from "../mishaps.ts";
 import { playUnder, type Mortal, type Passed, type Story } from "../play-under.ts";
 import type { Case, Counts, Extent, Plan } from "./plan.ts";
 import { Random, seedFrom } from "./random.ts";
@@ -25,9 +19,7 @@ export interface MishapScenario<State, Worker extends Mortal> {
 }
 
 /** The plan of a scenario. */
-export function mishapPlan<State, Worker extends Mortal>(
-  scenario: MishapScenario<State, Worker>,
-): Plan {
+export function mishapPlan<State, Worker extends Mortal>(scenario: MishapScenario<State, Worker>): Plan {
   return new MishapPlan(scenario);
 }
 
