@@ -105,6 +105,12 @@ export class EngineWorld {
     return { name, engine, disk, die };
   }
 
+  /** A process that does what a test has it do. Only on a machine that runs commands. */
+  start(name: string, command = name): MemoryProcess {
+    if (this.table === undefined) throw new Error("this machine runs no commands");
+    return this.table.start({ name, command });
+  }
+
   /** The supervisors that live, oldest first. */
   supervisors(): readonly MemoryProcess[] {
     return this.#living("supervisor ");

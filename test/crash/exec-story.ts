@@ -65,8 +65,7 @@ function runOf(command: string): ToolRun {
 }
 
 function workerOn(world: EngineWorld): MemoryProcess {
-  if (world.table === undefined) throw new Error("this machine runs no commands");
-  return world.table.start({ name: "process", command: "holdfast" });
+  return world.start("process", "holdfast");
 }
 
 function toolOf({ host }: MemoryProcess): Tool {

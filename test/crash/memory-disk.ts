@@ -18,7 +18,7 @@ import { openNode, toFileStat } from "./memory-file.ts";
 import type { Fate, Node, UnsyncedChange } from "./memory-node.ts";
 import { MemoryTree } from "./memory-tree.ts";
 
-export { changesDisk, type Effect, type Fault, type ProcessVerb, type Verb } from "./memory-effect.ts";
+export { changesDisk, type Effect, type Fault, type Verb } from "./memory-effect.ts";
 export type { Fate, UnsyncedChange } from "./memory-node.ts";
 
 interface Shared {

@@ -73,7 +73,7 @@ export class MemorySockets implements Sockets {
 
   /** Breaks every connection of the process, as if the system had. */
   breakConnections(): void {
-    for (const end of [...this.#ends]) end.break();
+    for (const end of this.#ends) end.break();
   }
 
   async #makeDirectory(path: string): Promise<void> {

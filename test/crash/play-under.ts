@@ -2,8 +2,9 @@ import { promised } from "./campaign/finding.ts";
 import { Random } from "./campaign/random.ts";
 import type { EngineWorld } from "./engine-world.ts";
 import type { MemoryDisk } from "./memory-disk.ts";
-import { changesMachine, type MemoryProcess } from "./memory-processes.ts";
+import type { MemoryProcess } from "./memory-processes.ts";
 import type { Mishap, MishapKind } from "./mishaps.ts";
+import { changesMachine } from "./process-verb.ts";
 
 /** A worker on its machine. */
 export interface Life<State, Worker> {
@@ -97,7 +98,7 @@ class Play<State, Worker extends Mortal> {
     const died = new Promise<false>((resolve) => (this.#died = () => resolve(false)));
     world.disk.gate = (effect) => {
       if (changesMachine(effect)) this.#beforeChange(world);
-      return this.#sway === undefined ? undefined : turns(this.#sway.below(swayTurnsMax));
+      return this.#sway === undefined ? undefined : sway(this.#sway);
     };
     const worker = this.#story.worker(world);
     this.#worker = worker;
@@ -195,12 +196,14 @@ class Play<State, Worker extends Mortal> {
   }
 }
 
-/** So many turns an effect comes later at most: as many as another process needs for a few of its own. */
-const swayTurnsMax = 24;
-
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn++) await Promise.resolve();
+/** Most effects come at once, and some when others have had many. */
+async function sway(random: Random): Promise<void> {
+  const turns = random.oneIn(swayedOneIn) ? random.below(swayTurnsMax) : 0;
+  for (let turn = 0; turn < turns; turn++) await Promise.resolve();
 }
+
+const swayedOneIn = 6;
+const swayTurnsMax = 150;
 
 function endAll(processes: readonly MemoryProcess[]): boolean {
   for (const process of processes) process.die();

@@ -13,6 +13,8 @@ import { findingAt } from "./steps.ts";
 export interface MishapScenario<State, Worker extends Mortal> {
   readonly name: string;
   readonly mishapsMax: number;
+  /** Of so many places a small plan takes one. */
+  readonly smallStride: number;
   story(): Promise<Story<State, Worker>>;
 }
 
@@ -21,15 +23,11 @@ export function mishapPlan<State, Worker extends Mortal>(scenario: MishapScenari
   return new MishapPlan(scenario);
 }
 
-/** A small plan has one of so many mishaps. */
-const smallStride = 31;
-
 /** An endless one has at most so many in a case. */
 const endlessMishapsMax = 5;
 
 class MishapPlan<State, Worker extends Mortal> implements Plan {
   readonly mishap = "alone";
-  readonly hasChance = true;
   readonly scenario: string;
   readonly #does: MishapScenario<State, Worker>;
   #story: Promise<Story<State, Worker>> | undefined;
@@ -52,7 +50,7 @@ class MishapPlan<State, Worker extends Mortal> implements Plan {
       yield* this.#late(changes, 1);
       yield* this.#behind([], changes, this.#does.mishapsMax);
     } else {
-      yield* this.#late(changes, smallStride);
+      yield* this.#late(changes, this.#does.smallStride);
       yield* this.#sample(random, changes);
     }
   }
@@ -94,6 +92,7 @@ class MishapPlan<State, Worker extends Mortal> implements Plan {
   }
 
   *#sample(random: Random, changes: number): Iterable<Case> {
+    const { smallStride } = this.#does;
     for (const kind of mishapKinds.filter((one) => one !== "sway")) {
       for (let at = random.below(smallStride); at < changes; at += smallStride) {
         yield this.#case([{ kind, at }]);

@@ -8,6 +8,7 @@ import type { MemoryProcess } from "../memory-processes.ts";
 export const commandsScenario: MishapScenario<undefined, WorkerProcess> = {
   name: "a run with commands",
   mishapsMax: 1,
+  smallStride: 40,
   story: async () => commandsStory(await askedForCommands()),
 };
 
@@ -15,5 +16,6 @@ export const commandsScenario: MishapScenario<undefined, WorkerProcess> = {
 export const commandScenario: MishapScenario<ExecState, MemoryProcess> = {
   name: "one command",
   mishapsMax: 2,
+  smallStride: 5,
   story: () => execStory(),
 };
