@@ -83,7 +83,7 @@ interface Chosen {
 }
 
 async function examine(
-  { seed, another }: Chosen,
+  { seed, another, goesOnBy }: Chosen,
   what: string,
   { bytes, isForged }: Mutation,
 ): Promise<void> {
