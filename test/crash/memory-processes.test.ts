@@ -1,4 +1,4 @@
-import { test } from "vitest";
+import { expect, test } from "vitest";
 import { runTask } from "../../src/engine/index.ts";
 import { EngineWorld } from "./engine-world.ts";
 
