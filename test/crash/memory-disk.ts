@@ -18,8 +18,11 @@ import { openNode, toFileStat } from "./memory-file.ts";
 import type { Fate, Node, UnsyncedChange } from "./memory-node.ts";
 import { MemoryTree } from "./memory-tree.ts";
 
-export { changesDisk, type Effect, type Fault, type ProcessVerb, type Verb } from "./memory-effect.ts";
+export { changesDisk, type Effect, type Fault, type Verb } from "./memory-effect.ts";
 export type { Fate, UnsyncedChange } from "./memory-node.ts";
+
+/** What is about to be asked of the disk. */
+export type ComingEffect = Pick<Effect, "process" | "verb" | "path" | "to">;
 
 interface Shared {
   readonly tree: MemoryTree;
@@ -29,6 +32,7 @@ interface Shared {
   mount: FileSystem;
   readonly watchers: Set<{ readonly path: string; readonly changed: () => void }>;
   tells: number | undefined;
+  onlooker: ((coming: ComingEffect) => Promise<void> | undefined) | undefined;
 }
 
 export class MemoryDisk implements Disk {
@@ -41,7 +45,7 @@ export class MemoryDisk implements Disk {
   constructor(tree: MemoryTree = new MemoryTree(), view?: { shared: Shared; process: string }) {
     const mount = { type: "memory", trusted: true, mountId: "1" };
     const watchers: Shared["watchers"] = new Set();
-    const hooks = { fault: undefined, gate: undefined, watchers, tells: undefined };
+    const hooks = { fault: undefined, gate: undefined, watchers, tells: undefined, onlooker: undefined };
     this.#shared = view?.shared ?? { tree, effects: [], mount, ...hooks };
     this.#process = view?.process ?? "main";
   }
@@ -61,6 +65,11 @@ export class MemoryDisk implements Disk {
   /** Awaited before each effect. */
   set gate(gate: ((effect: Effect) => Promise<void> | undefined) | undefined) {
     this.#shared.gate = gate;
+  }
+
+  /** Awaited before an effect is even announced, with all that it does itself. */
+  set onlooker(look: ((coming: ComingEffect) => Promise<void> | undefined) | undefined) {
+    this.#shared.onlooker = look;
   }
 
   /** What `fileSystem` tells. */
@@ -206,6 +215,9 @@ export class MemoryDisk implements Disk {
   /** Announces one effect, waits at the gate, asks for a fault, and lets it happen. */
   async perform<T>(verb: Verb, path: string, action: Action<T>): Promise<T> {
     if (this.#dead) return never();
+    const looked = this.#lookAt(verb, path, action);
+    if (looked !== undefined) await looked;
+    if (this.#dead) return never();
     const { effect, opened } = this.#announce(verb, path, action);
     if (opened !== undefined) await opened;
     while (this.#stopped !== undefined) await this.#stopped;
@@ -218,6 +230,15 @@ export class MemoryDisk implements Disk {
     if (this.#dead) return dead;
     const { effect } = this.#announce(verb, path, action);
     return this.#dead ? dead : this.#let(effect, action);
+  }
+
+  #lookAt(
+    verb: Verb,
+    path: string,
+    { details }: Pick<Action<unknown>, "details">,
+  ): Promise<void> | undefined {
+    const to = details?.to === undefined ? {} : { to: details.to };
+    return this.#shared.onlooker?.({ process: this.#process, verb, path, ...to });
   }
 
   #announce(verb: Verb, path: string, { details }: Pick<Action<unknown>, "details">) {

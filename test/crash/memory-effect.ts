@@ -1,3 +1,4 @@
+import type { ProcessVerb } from "./process-verb.ts";
 import type { Disk, DiskFile } from "../../src/host/index.ts";
 
 /** A method of Disk, DiskFile or Locks. `create` is an open that makes the file, `statFile` the stat of an open one. */
@@ -9,21 +10,6 @@ export type Verb =
   | "lock"
   | "unlock"
   | ProcessVerb;
-
-/** What processes do to each other, and to the world outside of the machine. The path names whom. */
-export type ProcessVerb =
-  | "spawn"
-  | "spawnDetached"
-  | "findProcesses"
-  | "signal"
-  | "exit"
-  | "say"
-  | "listen"
-  | "stopListening"
-  | "connect"
-  | "send"
-  | "hangUp"
-  | "fetch";
 
 /** One use of the disk, told before it happens. */
 export interface Effect {
