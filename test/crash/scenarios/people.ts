@@ -24,6 +24,9 @@ const allEnded =
     }
   };
 
+/** The first who asks is told to leave it; the next ones are answered. */
+const suspendFirst = once("approval.asked", async ({ stops }) => stops.request(suspend));
+
 /** What a policy leaves to a person. */
 const approvals: readonly EngineScenario[] = [
   {
@@ -59,7 +62,7 @@ const approvals: readonly EngineScenario[] = [
     policy: asking,
     control: waits,
     prepare: (machine) => machine.run(),
-    meanwhile: once("approval.asked", async ({ stops }) => stops.request(suspend)),
+    meanwhile: (moment) => suspendFirst(moment) ?? deciding("allow")(moment),
     act: async (machine) => {
       await decideAll(machine);
       await machine.resume();
