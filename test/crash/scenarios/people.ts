@@ -58,7 +58,8 @@ const approvals: readonly EngineScenario[] = [
   },
   {
     name: "a person allows it while nobody runs, and has it go on",
-    turns: [asks(write("a.txt")), asks(edit("a.txt")), done],
+    turns: [asks(write("a.txt")), asks(edit("letter.txt")), done],
+    files: { "letter.txt": "n\n" },
     policy: asking,
     control: waits,
     prepare: (machine) => machine.run(),

@@ -93,13 +93,11 @@ const admissions: readonly EngineScenario[] = [
 ];
 
 /** A message on its way at each step of letting go. */
-const handOvers: readonly EngineScenario[] = Array.from({ length: 16 }, (_, step): EngineScenario => ({
-  name: `leaving a message ${step * 4} steps after the last question to the model`,
+const handOvers: readonly EngineScenario[] = Array.from({ length: 8 }, (_, index): EngineScenario => ({
+  name: `leaving a message ${36 + 2 * index} steps after the first question to the model`,
   turns,
-  meanwhile: once(
-    "model.requested",
-    ({ machine }) => machine.after(step * 4, () => sendAndHaveItTaken(machine)),
-    2,
+  meanwhile: once("model.requested", ({ machine }) =>
+    machine.after(36 + 2 * index, () => sendAndHaveItTaken(machine)),
   ),
   act: async (machine) => {
     await machine.run();
