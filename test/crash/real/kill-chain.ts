@@ -64,6 +64,7 @@ export function chainCase(chain: KillChain, run: (chain: KillChain) => Promise<P
 
 /** Reads an address. Throws where it is none. */
 export function chainAt(address: string): KillChain {
-  if (!/^\d+(\.\d+)*$/.test(address)) throw new Error(`${JSON.stringify(address)} is no list of kills such as 12.3.7`);
+  if (!/^\d+(\.\d+)*$/.test(address))
+    throw new Error(`${JSON.stringify(address)} is no list of kills such as 12.3.7`);
   return address.split(".").map(Number);
 }

@@ -31,7 +31,9 @@ const nativePart: Plugin = {
     setup.onLoad({ filter: /fs-native-extensions\/binding\.js$/ }, ({ path }) => {
       const place = `prebuilds/${process.platform}-${process.arch}/fs-native-extensions.node`;
       const native = join(dirname(path), place);
-      return existsSync(native) ? { contents: `module.exports = require(${JSON.stringify(native)})` } : undefined;
+      return existsSync(native)
+        ? { contents: `module.exports = require(${JSON.stringify(native)})` }
+        : undefined;
     }),
 };
 
@@ -51,7 +53,13 @@ export async function bundlePeers(): Promise<PeerPrograms> {
     target: "node20",
     format: "cjs",
     // Never loaded here: the models are recorded ones.
-    external: ["*.node", "@ai-sdk/anthropic", "@ai-sdk/google", "@ai-sdk/openai", "@ai-sdk/openai-compatible"],
+    external: [
+      "*.node",
+      "@ai-sdk/anthropic",
+      "@ai-sdk/google",
+      "@ai-sdk/openai",
+      "@ai-sdk/openai-compatible",
+    ],
     outdir: parent,
     outExtension: { ".js": ".cjs" },
     logLevel: "silent",
@@ -76,7 +84,8 @@ function publish(staged: string, folder: string): void {
     renameSync(staged, folder);
   } catch (error) {
     // Somebody else was first, with the same content.
-    if (!existsSync(folder)) throw new Error(`cannot make ${basename(folder)} in ${dirname(folder)}`, { cause: error });
+    if (!existsSync(folder))
+      throw new Error(`cannot make ${basename(folder)} in ${dirname(folder)}`, { cause: error });
     rmSync(staged, { recursive: true });
   }
 }

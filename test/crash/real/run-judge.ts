@@ -39,7 +39,8 @@ export async function readRun(engine: EngineContext, session: string): Promise<R
 /** What always holds: what was told is there, nothing was done twice, the world is as the record says. */
 export async function judgeRun(home: RunHome): Promise<ReadRun> {
   const run = await readRun(await home.engine(), home.session);
-  for (const session of home.begun) promised(home.sessions().includes(session), "lost", () => `${session} is gone`);
+  for (const session of home.begun)
+    promised(home.sessions().includes(session), "lost", () => `${session} is gone`);
   for (const told of home.told) {
     const kept = JSON.stringify(run.commits[told.seq]) === JSON.stringify(told);
     promised(kept, "lost", () => `line ${told.seq} was told of and does not stand there`);
@@ -81,21 +82,30 @@ function judgeTries(home: RunHome, state: SessionState, tries: readonly Operatio
   if (!("result" in last)) return;
   const { outcome } = last.result;
   if (outcome === "ok") promised(times === 1, "false success", () => `${name} is ok and did not happen`);
-  if (outcome === "not_executed") promised(times === 0, "lost", () => `${name} is not_executed and did happen`);
+  if (outcome === "not_executed")
+    promised(times === 0, "lost", () => `${name} is not_executed and did happen`);
 }
 
 /** What the model asked for. */
-export function argumentsOf(state: SessionState, operation: OperationState): Readonly<Record<string, unknown>> {
+export function argumentsOf(
+  state: SessionState,
+  operation: OperationState,
+): Readonly<Record<string, unknown>> {
   for (const { message } of state.messages) {
     for (const part of message.parts) {
-      if (part.type === "tool_call" && part.operation === operation.origin) return part.args as Record<string, unknown>;
+      if (part.type === "tool_call" && part.operation === operation.origin)
+        return part.args as Record<string, unknown>;
     }
   }
   throw new Finding("lost", `no call asked for ${operation.operation}`);
 }
 
 /** How often the world shows it; undefined for what leaves no trace. */
-export function timesOf(home: RunHome, args: Readonly<Record<string, unknown>>, tool: string): number | undefined {
+export function timesOf(
+  home: RunHome,
+  args: Readonly<Record<string, unknown>>,
+  tool: string,
+): number | undefined {
   const text = home.text(home.workspace, String(args["path"]));
   switch (tool) {
     case "exec": {
@@ -120,7 +130,11 @@ export function judgeDoubt(home: RunHome, state: SessionState, operation: Operat
   if (operation.tool === "exec") {
     const spool = home.inSession("spool", operation.operation);
     const claim = home.text(join(spool, "claim")) ?? "";
-    promised(claim.includes('"kind":"start"'), "wrong doubt", () => `${name} is unknown and nobody claimed it`);
+    promised(
+      claim.includes('"kind":"start"'),
+      "wrong doubt",
+      () => `${name} is unknown and nobody claimed it`,
+    );
     const status = (home.text(join(spool, "status")) ?? "").trim();
     promised(status === "", "wrong doubt", () => `${name} is unknown and its end is on record: ${status}`);
     return;

@@ -16,7 +16,8 @@ export function storeKillPlan(): Plan {
     isReal: true,
     async *cases(extent) {
       lengths ??= measure(room);
-      for (const chain of chainsOf(await lengths, extent, { kills: 4, small: 5 })) yield chainCase(chain, run);
+      for (const chain of chainsOf(await lengths, extent, { kills: 4, small: 5 }))
+        yield chainCase(chain, run);
     },
     caseAt: async (address) => chainCase(chainAt(address), run),
     end: () => room.end(),

@@ -44,7 +44,8 @@ export function supervisorKillPlan(): Plan {
 }
 
 function* deathsOf({ supervisor: last, worker: whole }: Lengths, { seed, size }: Extent): Generator<Deaths> {
-  const recoveryOf = (supervisor: number, worker: number): number => draw(25, "recovery", seed, supervisor, worker);
+  const recoveryOf = (supervisor: number, worker: number): number =>
+    draw(25, "recovery", seed, supervisor, worker);
   if (size === "small") {
     yield { supervisor: Math.ceil(last / 3), worker: 0, recovery: 0 };
     yield { supervisor: Math.ceil((last * 2) / 3), worker: 0, recovery: 0 };
@@ -113,7 +114,8 @@ export function supervisorHoldPlan(): Plan {
     isReal: true,
     async *cases({ size }) {
       if (size === "endless") return;
-      for (const at of size === "small" ? [1, 9] : Array.from({ length: 24 }, (_, index) => index + 1)) yield caseOf(at);
+      for (const at of size === "small" ? [1, 9] : Array.from({ length: 24 }, (_, index) => index + 1))
+        yield caseOf(at);
     },
     caseAt: async (address) => caseOf(Number(address)),
     end: () => room.end(),
@@ -142,7 +144,8 @@ async function holdIt(room: Room, at: number): Promise<Partial<Counts>> {
     await finished;
     // It may wake up only now: whatever it does then, it obeys whoever came first.
     await supervisorsEnd(home);
-    if (first === "over") promised(home.times("one") === before, "repeated", () => "a late supervisor ran it again");
+    if (first === "over")
+      promised(home.times("one") === before, "repeated", () => "a late supervisor ran it again");
     await staged.finish();
   } finally {
     writeFileSync(file, "");
