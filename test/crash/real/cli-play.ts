@@ -24,11 +24,8 @@ export class CliPlay {
   /** What runs the task, as words for a shell or another program to start. */
   get words(): string[] {
     const { home, model } = this.staged;
-    const verb =
-      home.session === ""
-        ? ["run", "--task", "Do it.", "--model", model, "--allow-shell"]
-        : ["resume", home.session];
-    return [process.execPath, builtProgram(), ...verb, "--workspace", home.workspace];
+    const run = ["run", "--task", "Do it.", "--model", model, "--allow-shell", "--workspace", home.workspace];
+    return [process.execPath, builtProgram(), ...(home.session === "" ? run : ["resume", home.session])];
   }
 
   /** Starts it under another program. */

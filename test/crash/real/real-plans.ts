@@ -1,4 +1,5 @@
 import type { Plan } from "../campaign/plan.ts";
+import { brokenLocksPlan } from "./broken-locks-plan.ts";
 import { runKillPlans } from "./run-kill-plan.ts";
 import { stracePlan } from "./strace-plan.ts";
 import { supervisorHoldPlan, supervisorKillPlan } from "./supervisor-kill-plan.ts";
@@ -13,5 +14,6 @@ export function realPlans(): Plan[] {
     supervisorKillPlan(),
     supervisorHoldPlan(),
     stracePlan(),
+    brokenLocksPlan(),
   ];
 }

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { createSession } from "../../../src/engine/index.ts";
 import { promised } from "../campaign/finding.ts";
 import type { Case, Counts, Extent, Plan } from "../campaign/plan.ts";
 import { CliPlay } from "./cli-play.ts";
@@ -116,19 +117,35 @@ function* injectionsOf(counts: ReadonlyMap<string, number>, { seed, size }: Exte
   }
 }
 
+/**
+ * Node itself tells its threads things by `write`, which no real system ever refuses, and hangs where one is refused. So
+ * these are only those to the files of a session, whose paths must be known before: it is there already.
+ */
+async function onlyFiles(play: CliPlay, call: string): Promise<string[]> {
+  if (call !== "write") return [];
+  const { home, model } = play.staged;
+  await createSession(await home.engine(), home.task(model));
+  return ["log.jsonl", "queue.jsonl"].flatMap((name) => ["-P", home.inSession(name)]);
+}
+
 function startUnder(play: CliPlay, options: readonly string[]): { file: string; args: string[] } {
   const log = join(play.staged.home.folder, "strace");
   return { file: "strace", args: ["-q", "-o", log, ...options, ...play.words] };
 }
 
 async function countCalls(room: Room): Promise<ReadonlyMap<string, number>> {
+  const others = faults.map(({ call }) => call).filter((call) => call !== "write");
+  return new Map([...(await countOf(room, others)), ...(await countOf(room, ["write"]))]);
+}
+
+async function countOf(room: Room, calls: readonly string[]): Promise<[string, number][]> {
   const play = new CliPlay(room);
-  const names = faults.map(({ call }) => call);
   try {
-    const end = await play.call(startUnder(play, ["-e", `trace=${names.join(",")}`]));
+    const files = await onlyFiles(play, calls.join());
+    const end = await play.call(startUnder(play, ["-e", `trace=${calls.join(",")}`, ...files]));
     promised(end.code === 0, "other", () => `the program does not even run under strace: ${end.stderr}`);
     const log = readFileSync(join(play.staged.home.folder, "strace"), "utf8").split("\n");
-    return new Map(names.map((name) => [name, log.filter((line) => line.startsWith(`${name}(`)).length]));
+    return calls.map((call) => [call, log.filter((line) => line.startsWith(`${call}(`)).length]);
   } finally {
     await play.end();
   }
@@ -140,7 +157,8 @@ async function inject(room: Room, { call, what, at, isLasting }: Injection): Pro
   const effect = isKill ? "signal=SIGKILL" : `error=${what}`;
   const when = `${at}${isLasting ? "+" : ""}`;
   try {
-    const options = ["-e", `trace=${call}`, "-e", `inject=${call}:${effect}:when=${when}`];
+    const files = await onlyFiles(play, call);
+    const options = ["-e", `trace=${call}`, "-e", `inject=${call}:${effect}:when=${when}`, ...files];
     const end = await play.call(startUnder(play, options));
     const path = join(play.staged.home.folder, "strace");
     const log = existsSync(path) ? readFileSync(path, "utf8") : "";
