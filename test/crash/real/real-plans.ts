@@ -1,7 +1,9 @@
 import type { Plan } from "../campaign/plan.ts";
 import { brokenLocksPlan } from "./broken-locks-plan.ts";
+import { meetingPlans } from "./meetings.ts";
 import { runKillPlans } from "./run-kill-plan.ts";
 import { stracePlan } from "./strace-plan.ts";
+import { swizzlePlan } from "./swizzle-plan.ts";
 import { supervisorHoldPlan, supervisorKillPlan } from "./supervisor-kill-plan.ts";
 import { storeKillPlan, storeMomentPlan } from "./store-kill-plan.ts";
 
@@ -15,5 +17,7 @@ export function realPlans(): Plan[] {
     supervisorHoldPlan(),
     stracePlan(),
     brokenLocksPlan(),
+    swizzlePlan(),
+    ...meetingPlans(),
   ];
 }
