@@ -1,4 +1,5 @@
 import type { DeliveryState } from "../../../src/model/delivery.ts";
+import type { Fact } from "../../../src/model/facts.ts";
 import type { OperationState } from "../../../src/model/operation.ts";
 import { projectPrompt } from "../../../src/model/projection.ts";
 import { faultOfPrompt } from "../../model/prompt-fault.ts";
@@ -9,13 +10,17 @@ import type { WholeSession } from "./whole-session.ts";
 
 /** The oracle: what people were told and what the world shows, held against what is on record. */
 
-/** Throws a finding where anything is not as it must be, whatever happened. Resolves to what was read. */
-export async function judgeSession(machine: EngineMachine): Promise<WholeSession> {
+/**
+ * Throws a finding where anything is not as it must be, whatever happened. Resolves to what was read. `isTouched`: a user
+ * changed the files, so they witness nothing.
+ */
+export async function judgeSession(machine: EngineMachine, isTouched = false): Promise<WholeSession> {
   const whole = await machine.whole();
   judgeTold(machine, whole);
   judgeMessages(machine, whole);
   judgeAnswers(whole);
-  for (const group of byOrigin(whole)) judgeOperation(machine, whole, group);
+  judgeQuestions(whole);
+  for (const group of byOrigin(whole)) judgeOperation(machine, whole, { group, isTouched });
   const prompt = projectPrompt(whole.state, { text: () => "text", base64: () => "" });
   const fault = faultOfPrompt(prompt);
   promised(fault === undefined, "other", () => `no provider takes this conversation: ${fault}`);
@@ -51,10 +56,16 @@ function holdsStill(told: Told, { commits, state, queue }: WholeSession): boolea
       const found = state.operations.get(told.operation);
       return found !== undefined && "result" in found && found.result.outcome === told.outcome;
     }
+    case "recorded":
+      return commits.flatMap(({ facts }) => facts).filter(isAnswer).length >= told.answers;
+    case "saved":
+      return true;
     case "stopped":
       return state.runs.get(told.run)?.at === told.as;
   }
 }
+
+const isAnswer = ({ kind }: { readonly kind: string }): boolean => kind === "model.answered";
 
 /** Each message that was left is there once, and was given to the model once, in order; nothing else is there. */
 function judgeMessages(machine: EngineMachine, { state, queue }: WholeSession): void {
@@ -91,6 +102,17 @@ function judgeAnswers({ commits }: WholeSession): void {
   }
 }
 
+/** A person is asked once about a call, whoever died over it; and decides once. */
+function judgeQuestions({ commits, state }: WholeSession): void {
+  const asked = new Set<string>();
+  for (const fact of commits.flatMap(({ facts }) => facts as Fact[])) {
+    if (fact.kind !== "approval.asked") continue;
+    const origin = state.operations.get(fact.operation)?.origin ?? fact.operation;
+    promised(!asked.has(origin), "repeated", () => `a person was asked again about ${origin}`);
+    asked.add(origin);
+  }
+}
+
 /** Operations that stand for one call of the model, in the order in which they were made. */
 function byOrigin({ state }: WholeSession): readonly OperationState[][] {
   const groups = new Map<string, OperationState[]>();
@@ -102,7 +124,7 @@ function byOrigin({ state }: WholeSession): readonly OperationState[][] {
 function judgeOperation(
   machine: EngineMachine,
   { state }: WholeSession,
-  group: readonly OperationState[],
+  { group, isTouched }: { readonly group: readonly OperationState[]; readonly isTouched: boolean },
 ): void {
   const last = group.at(-1);
   if (last === undefined) return;
@@ -115,13 +137,13 @@ function judgeOperation(
     const may = last.effect === "supervised" || last.effect === "opaque" || isNewFile(last);
     promised(may, "wrong doubt", () => `${name} is called unknown: ${last.doubt.reason}`);
   }
-  const times = timesOf(machine, effectOf(state, last));
+  const times = isTouched ? undefined : timesOf(machine, effectOf(state, last));
   if (times === undefined) return;
   promised(times <= 1, "repeated", () => `${name} happened ${times} times`);
   if (!("result" in last)) return;
   const { outcome, resolution } = last.result;
   if (outcome === "ok") promised(times === 1, "false success", () => `${name} is ok and did not happen`);
-  const never = ["not_executed", "denied"].includes(outcome) && resolution === undefined;
+  const never = ["not_executed", "denied", "canceled"].includes(outcome) && resolution === undefined;
   if (never) promised(times === 0, "lost", () => `${name} is ${outcome} and did happen`);
 }
 

@@ -1,3 +1,4 @@
+import type { AgentDefinition } from "../../../src/model/facts.ts";
 import type { GivenPolicy } from "../../../src/model/policy.ts";
 import type { Outcome } from "../../../src/model/values.ts";
 import {
@@ -5,18 +6,23 @@ import {
   abandonRun,
   cancelRun,
   resolveOperation,
+  createSession,
   resume,
   runTask,
   send,
+  StopSwitch,
+  type Observer,
   type ResumeRequest,
   type SendReport,
   type WorkControl,
   type WorkReport,
 } from "../../../src/engine/index.ts";
 import { EngineWorld } from "../engine-world.ts";
-import type { Fate, UnsyncedChange } from "../memory-disk.ts";
+import { changesDisk, type ComingEffect, type Fate, type UnsyncedChange } from "../memory-disk.ts";
 import { readWhole, type WholeSession } from "./whole-session.ts";
+import { worstOf } from "./at-once.ts";
 import type { Machine } from "./machine.ts";
+import { People } from "./people.ts";
 
 /** What somebody outside was told, and must find true for ever. */
 export type Told =
@@ -24,14 +30,36 @@ export type Told =
   | { readonly is: "resolved"; readonly operation: string; readonly outcome: Outcome }
   | { readonly is: "approved"; readonly operation: string; readonly decision: "allow" | "deny" }
   | { readonly is: "stopped"; readonly run: string; readonly as: "canceled" | "failed" }
+  /** A user's own: nothing that is promised about it is on record. */
+  | { readonly is: "saved"; readonly path: string }
+  /** How many answers of the model somebody recorded, of those that stay. */
+  | { readonly is: "recorded"; readonly answers: number }
   /** A line that some reader got as one that stays. */
   | { readonly is: "seen"; readonly session: string; readonly seq: number; readonly sum: string };
+
+/** What somebody notices of a process that works. */
+export interface Moment {
+  readonly machine: EngineMachine;
+  /** The kind of a fact that was committed, or the type of what is only live. */
+  readonly what: string;
+  /** The how many-th of its kind in this process, from 1. */
+  readonly nth: number;
+  /** Which attempt of its run this is. */
+  readonly attempt: number;
+  /** Stops that very process. */
+  readonly stops: StopSwitch;
+  /** Has that very process leave at once. */
+  readonly leave: () => void;
+}
 
 /** What is the same for all machines of a scenario. */
 export interface Setting {
   readonly policy: GivenPolicy;
+  readonly definition?: AgentDefinition;
   /** How people let processes work that they start. */
   readonly control: () => WorkControl;
+  /** What people do when they notice something; nobody waits for it, and whoever works leaves where it fails. */
+  readonly meanwhile?: (moment: Moment) => Promise<unknown> | undefined;
 }
 
 /** A machine in memory on which the engine works, and the people around it, who remember what they were told. */
@@ -42,6 +70,9 @@ export class EngineMachine implements Machine<EngineMachine> {
   /** Texts that somebody tried to leave: of these each may be in the queue, once. */
   readonly tried: Set<string>;
   mayRepair: boolean;
+  /** Deliveries of which somebody was told that the process that lives takes them. */
+  readonly promisedToBeTaken = new Set<string>();
+  readonly #waiting = new Set<() => void>();
 
   constructor(world: EngineWorld, setting: Setting, from?: EngineMachine) {
     this.world = world;
@@ -74,13 +105,17 @@ export class EngineMachine implements Machine<EngineMachine> {
   /** Somebody gives the task. */
   async run(task = "Do it.", control: WorkControl = {}): Promise<WorkReport> {
     const { workspace, model } = EngineWorld;
-    const request = { workspace, model, agent: "builtin", policy: this.setting.policy, task };
+    const { policy, definition } = this.setting;
+    const agent = { agent: "builtin", policy, ...(definition && { definition }) };
     this.tried.add(task);
-    return await runTask(
-      this.world.engine(),
-      { ...request, ...this.setting.control(), ...control },
-      this.world.observer(),
-      (session) => void this.world.begun.push(session),
+    const engine = this.world.engine();
+    return await this.#accompany((own, observer) =>
+      runTask(
+        engine,
+        { workspace, model, ...agent, task, ...own, ...control },
+        observer,
+        (session) => void this.world.begun.push(session),
+      ),
     );
   }
 
@@ -88,8 +123,80 @@ export class EngineMachine implements Machine<EngineMachine> {
   async resume(request: Partial<ResumeRequest> = {}): Promise<WorkReport> {
     const selector = await this.session();
     if (request.task !== undefined) this.tried.add(request.task);
-    const whole = { selector, acceptRollback: false, ...this.setting.control(), ...request };
-    return await resume(this.world.engine(), whole, this.world.observer());
+    const engine = this.world.engine();
+    return await this.#accompany((own, observer) =>
+      resume(engine, { selector, acceptRollback: false, ...own, ...request }, observer),
+    );
+  }
+
+  /** Works with people around who notice what happens, and rejects where one of them fails. */
+  async #accompany(
+    work: (control: WorkControl, observer: Observer) => Promise<WorkReport>,
+  ): Promise<WorkReport> {
+    const leaving = new AbortController();
+    const people = new People(this, leaving);
+    const control = { ...this.setting.control(), signal: leaving.signal };
+    const stops = control.stops ?? people.stops;
+    people.stops = stops;
+    const [ended] = await Promise.allSettled([work({ ...control, stops }, people)]);
+    const failures = await people.end();
+    if (ended.status === "rejected") failures.push(ended.reason);
+    if (failures.length > 0) throw worstOf(failures);
+    if (ended.status === "rejected") throw ended.reason;
+    return ended.value;
+  }
+
+  /** Has that done before the effect that comes so many steps later, and not waited for. */
+  after(steps: number, act: () => Promise<unknown>): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      let left = steps;
+      const go = (): void => {
+        this.#waiting.delete(go);
+        this.disk.onlooker = undefined;
+        act().then(resolve, reject);
+      };
+      this.#waiting.add(go);
+      this.disk.onlooker = () => {
+        if (left-- === 0) go();
+        return undefined;
+      };
+    });
+  }
+
+  /** Has those act at last who waited for a step that did not come. */
+  hurry(): void {
+    for (const go of this.#waiting) go();
+  }
+
+  /** A new process works until right before the first effect that fits, and dies there. */
+  async workUntil(fits: (coming: ComingEffect) => boolean): Promise<void> {
+    const { engine, die } = this.world.process();
+    const selector = await this.session();
+    await new Promise<void>((resolve, reject) => {
+      this.disk.onlooker = (coming) => {
+        if (!changesDisk(coming) || !fits(coming)) return undefined;
+        die();
+        this.disk.onlooker = undefined;
+        resolve();
+        return undefined;
+      };
+      const control = this.setting.control();
+      resume(engine, { selector, acceptRollback: false, ...control }, this.world.observer()).then(
+        ({ ending }) => reject(new Error(`it was over before: ${ending}`)),
+        reject,
+      );
+    });
+  }
+
+  /** Somebody makes a session and goes away before anything is done. */
+  async create(task = "Do it."): Promise<string> {
+    const { workspace, model } = EngineWorld;
+    const { policy, definition } = this.setting;
+    this.tried.add(task);
+    const agent = { agent: "builtin", policy, ...(definition && { definition }) };
+    const session = await createSession(this.world.engine(), { workspace, model, ...agent, task });
+    this.world.begun.push(session);
+    return session;
   }
 
   /** Somebody leaves a message. */
@@ -108,7 +215,7 @@ export class EngineMachine implements Machine<EngineMachine> {
   }
 
   /** Somebody allows or denies the operation that waits. */
-  async approve(operation: string, decision: "allow" | "deny" = "allow"): Promise<void> {
+  async approve(operation: string, decision: "allow" | "deny" = "allow", remember = false): Promise<void> {
     const session = await this.session();
     const { run } = await this.operation(operation);
     await approveOperation(this.world.engine(), {
@@ -116,7 +223,7 @@ export class EngineMachine implements Machine<EngineMachine> {
       run,
       operation,
       decision,
-      remember: false,
+      remember,
       by: "ada",
     });
     this.told.push({ is: "approved", operation, decision });

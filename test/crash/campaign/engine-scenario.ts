@@ -1,13 +1,14 @@
 import { repairSession, type WorkReport } from "../../../src/engine/index.ts";
 import { isHoldfastError } from "../../../src/model/errors.ts";
 import type { OperationState } from "../../../src/model/operation.ts";
+import type { AgentDefinition } from "../../../src/model/facts.ts";
 import type { GivenPolicy } from "../../../src/model/policy.ts";
 import type { WorkControl } from "../../../src/engine/index.ts";
 import { EngineWorld } from "../engine-world.ts";
 import { MemoryClock } from "../memory-host.ts";
 import { effectOf, timesOf } from "./effects.ts";
 import { judgeSession } from "./engine-judge.ts";
-import { EngineMachine } from "./engine-machine.ts";
+import { EngineMachine, type Moment } from "./engine-machine.ts";
 import { Finding, promised } from "./finding.ts";
 import type { MachineScenario } from "./machine.ts";
 import type { WholeSession } from "./whole-session.ts";
@@ -20,8 +21,13 @@ export interface EngineScenario {
   /** The workspace before. */
   readonly files?: Readonly<Record<string, string>>;
   readonly policy?: GivenPolicy;
+  readonly definition?: AgentDefinition;
   /** How people let the processes work that they start. */
   readonly control?: () => WorkControl;
+  /** What people do when they notice something of a process that works, whichever that is. */
+  readonly meanwhile?: (moment: Moment) => Promise<unknown> | undefined;
+  /** True where a user changes the files, so that they do not witness what was done any more. */
+  readonly touched?: true;
   /** What happened before, and is not crashed. */
   readonly prepare?: (machine: EngineMachine) => Promise<unknown>;
   /** What is crashed; giving the task where absent. */
@@ -48,6 +54,8 @@ export function engineScenario(scenario: EngineScenario): MachineScenario<Engine
       const machine = new EngineMachine(world, {
         policy: scenario.policy ?? {},
         control: scenario.control ?? (() => ({})),
+        ...(scenario.definition && { definition: scenario.definition }),
+        ...(scenario.meanwhile && { meanwhile: scenario.meanwhile }),
       });
       await prepare?.(machine);
       machine.disk.settle();
@@ -60,7 +68,7 @@ export function engineScenario(scenario: EngineScenario): MachineScenario<Engine
       await writeOn(machine, scenario);
     },
     judge: async (machine) => {
-      const whole = await judgeSession(machine);
+      const whole = await judgeSession(machine, scenario.touched);
       await scenario.judge?.(machine, whole);
     },
   };

@@ -189,7 +189,8 @@ export const appendMutants: readonly Mutant[] = [
     file: "store/appender.ts",
     find: `if (judge(scan.head, scan.sums, envelope, raises) !== "accepted") {`,
     replace: `if (scan.head.epoch > Number.MAX_SAFE_INTEGER) {`,
-    breaks: "Nothing is written that a strict reader would refuse, and of two who count to one epoch one has it.",
+    breaks:
+      "Nothing is written that a strict reader would refuse, and of two who count to one epoch one has it.",
     killedBy: [whoWins],
   },
   {

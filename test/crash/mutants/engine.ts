@@ -288,7 +288,7 @@ export const engineMutants: readonly Mutant[] = [
   {
     name: "line-that-cannot-follow-written",
     file: "engine/worker.ts",
-    find: "if (fault !== undefined) throw new HoldfastError(\"internal\", `a line was not written: ${fault}`);",
+    find: 'if (fault !== undefined) throw new HoldfastError("internal", `a line was not written: ${fault}`);',
     replace: "if (fault === '') throw new HoldfastError(\"internal\", `a line was not written: ${fault}`);",
     breaks: "No line is written that cannot follow those before it.",
     killedBy: ["test/engine/worker.test.ts"],

@@ -29,7 +29,14 @@ export async function attempt(killer: Killer, folder: string, limitMs: number): 
 
 function commandOf(killer: Killer, report: string): readonly string[] {
   if (killer.kind === "plan") {
-    return ["scripts/campaign.mjs", "--small", "--seed=1", "--jobs=1", `--only=${killer.name}`, `--report=${report}`];
+    return [
+      "scripts/campaign.mjs",
+      "--small",
+      "--seed=1",
+      "--jobs=1",
+      `--only=${killer.name}`,
+      `--report=${report}`,
+    ];
   }
   const vitest = ["node_modules/vitest/vitest.mjs", "run", "--bail=1", "--maxWorkers=1"];
   return [...vitest, "--reporter=json", `--outputFile=${report}`, ...killer.paths];

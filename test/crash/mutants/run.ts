@@ -107,7 +107,8 @@ class Bench {
     };
     try {
       const by = await this.#kill(mutant, copy);
-      if ("explained" in mutant) return by === undefined ? ended("explained", mutant.explained) : ended("wrong", by);
+      if ("explained" in mutant)
+        return by === undefined ? ended("explained", mutant.explained) : ended("wrong", by);
       return by === undefined ? ended("alive", "nothing noticed it") : ended("killed", by);
     } catch (error) {
       return ended("unfit", error instanceof Error ? error.message : String(error));
