@@ -51,6 +51,22 @@ describe("a head that says nothing", () => {
   });
 });
 
+describe("a head that was written at a clean end", () => {
+  test("is on disk after a power cut, so that a log that was put back is noticed", async () => {
+    const world = new World();
+    const actor = world.actor("before");
+    const session = await actor.create();
+    await actor.hold();
+    const log = `${stateDirectory}/sessions/${session}/log.jsonl`;
+    const backup = world.disk.peek(log) ?? "";
+    await actor.say("one");
+    await actor.release();
+    const after = world.crashed();
+    after.disk.plant(log, backup);
+    expect(await codeOf(after.actor("next").hold(session))).toBe("rolled_back");
+  });
+});
+
 /** A session whose `file` holds a line that could be neither synced nor cut, which is noted. */
 async function noted(
   file: "log" | "queue",

@@ -212,11 +212,15 @@ describe("a strict reading", () => {
   });
 
   test("takes a raised epoch only from a line that raises it, and never a lower one", async () => {
-    for (const [facts, epoch] of [
-      [[message("x")], 1],
-      [[epochRaised()], 0],
+    for (const [before, facts, epoch] of [
+      [0, [message("x")], 1],
+      [0, [epochRaised()], 0],
+      [2, [message("x")], 1],
+      [2, [epochRaised()], 1],
+      [2, [epochRaised()], 2],
     ] as const) {
       const builder = logOf(1);
+      for (let raised = 0; raised < before; raised++) builder.add([epochRaised()]);
       const line = builder.add(facts, { epoch });
       for (const source of [builder.source(), (builder.add([message("y")], { epoch }), builder.source())]) {
         const error = await errorOf(source);
