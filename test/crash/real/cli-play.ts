@@ -121,10 +121,11 @@ export class CliPlay {
   }
 }
 
+/** What the exit code alone says, where nothing else could be told. */
 function codeByExit(exit: number): ErrorCode | undefined {
-  return (Object.keys(errorTable) as ErrorCode[]).find(
-    (code) => errorTable[code].exit === exit && code !== "internal",
-  );
+  if (exit === errorTable.io_error.exit) return "io_error";
+  const codes = Object.keys(errorTable) as ErrorCode[];
+  return codes.find((code) => errorTable[code].exit === exit && code !== "internal");
 }
 
 /** Supervisors whose sockets are in this folder. */

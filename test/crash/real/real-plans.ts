@@ -1,5 +1,7 @@
 import type { Plan } from "../campaign/plan.ts";
 import { brokenLocksPlan } from "./broken-locks-plan.ts";
+import { limitsPlan } from "./limits-plan.ts";
+import { smallDiskPlans } from "./small-disk-plans.ts";
 import { meetingPlans } from "./meetings.ts";
 import { runKillPlans } from "./run-kill-plan.ts";
 import { stracePlan } from "./strace-plan.ts";
@@ -19,5 +21,7 @@ export function realPlans(): Plan[] {
     brokenLocksPlan(),
     swizzlePlan(),
     ...meetingPlans(),
+    ...smallDiskPlans(),
+    limitsPlan(),
   ];
 }

@@ -139,6 +139,14 @@ export class RunHome {
     return pids.map(Number).filter((pid) => commandOf(pid).includes(this.runtime));
   }
 
+  /** Resolves when none lives. */
+  async supervisorsEnd(): Promise<void> {
+    for (let tries = 0; this.supervisors().length > 0; tries++) {
+      if (tries > 1000) throw new Finding("stuck", "a supervisor does not end");
+      await sleep(10);
+    }
+  }
+
   /** Ends what still runs, and removes everything. */
   async end(): Promise<void> {
     for (const pid of this.supervisors()) process.kill(pid, "SIGKILL");

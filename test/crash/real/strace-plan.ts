@@ -7,6 +7,7 @@ import type { Case, Counts, Extent, Plan } from "../campaign/plan.ts";
 import { CliPlay } from "./cli-play.ts";
 import { draw } from "./draw.ts";
 import { Room } from "./room.ts";
+import { skipCase } from "./skip-case.ts";
 
 /** What befalls the `at`-th of these calls of the system. */
 interface Injection {
@@ -62,17 +63,6 @@ export function stracePlan(): Plan {
       return caseOf({ call, what, at: Number(at), isLasting: lasting === "on" });
     },
     end: () => room.end(),
-  };
-}
-
-/** A case that says why a plan has no other. */
-export function skipCase(reason: string): Case {
-  return {
-    address: "skipped",
-    run: async () => {
-      console.log(`skipped: ${reason}`);
-      return {};
-    },
   };
 }
 
