@@ -22,7 +22,7 @@ export function allPlans(): readonly Plan[] {
   return [
     chancePlan((random) => storeScenario(chanceScenario(random))),
     ...store.flatMap((scenario) => plansOf(scenario, 150)),
-    ...engine.flatMap((scenario) => plansOf(scenario, 12)),
+    ...engine.flatMap((scenario) => plansOf(scenario, 8)),
     mishapPlan(commandsScenario),
     mishapPlan(commandScenario),
     fuzzPlan,
@@ -33,7 +33,7 @@ export function allPlans(): readonly Plan[] {
 function plansOf<M extends Machine<M>>(scenario: MachineScenario<M>, smallCases: number): Plan[] {
   return [
     crashPlan(scenario, { smallCases }),
-    faultPlan(scenario, { smallCases }),
+    faultPlan(scenario, { smallCases: Math.ceil(smallCases / 2) }),
     fullPlan(scenario),
     orderPlan(scenario),
   ];
