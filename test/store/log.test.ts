@@ -211,6 +211,15 @@ describe("a strict reading", () => {
     );
   });
 
+  test("takes white space in facts for what it is, carriage returns too", async () => {
+    const builder = logOf(1);
+    const lines = builder.lines.map((line) => line.bytes);
+    const spaced = withHead(lines[1] ?? Buffer.alloc(0), /"facts":\[/, '"facts":[\r\t ');
+    const [first = Buffer.alloc(0)] = lines;
+    const { commits } = await readAll(builder.source(Buffer.concat([first, spaced])));
+    expect(commits.map(({ facts }) => facts)).toEqual(builder.commits.map(({ facts }) => facts));
+  });
+
   test("takes a raised epoch only from a line that raises it, and never a lower one", async () => {
     for (const [before, facts, epoch] of [
       [0, [message("x")], 1],

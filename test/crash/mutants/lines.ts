@@ -100,20 +100,18 @@ export const lineMutants: readonly Mutant[] = [
   {
     name: "lines-split-at-a-line-separator",
     file: "store/scan.ts",
-    find: `const newline = bytes.indexOf(0x0a, used);\n    if (newline === -1) return { used };`,
-    replace: `const ends = [bytes.indexOf(0x0a, used), Buffer.from(bytes).indexOf("\\u2028", used) + 2];
-    const newline = Math.min(...ends.filter((end) => end > 1), Infinity);
-    if (newline === Infinity) return { used };`,
+    find: `const line = bytes.subarray(used, newline + 1);`,
+    replace: `const line = bytes.subarray(used, newline + 1);
+    if (Buffer.from(line).includes("\\u2028")) return { used, stopped: damageHere(state, "does not verify") };`,
     breaks: "Lines are split at 0x0A and nothing else, whatever a text holds.",
     killedBy: [log, line],
   },
   {
     name: "lines-split-at-a-carriage-return",
     file: "store/scan.ts",
-    find: `const newline = bytes.indexOf(0x0a, used);\n    if (newline === -1) return { used };`,
-    replace: `const ends = [bytes.indexOf(0x0a, used), bytes.indexOf(0x0d, used)];
-    const newline = Math.min(...ends.filter((end) => end !== -1), Infinity);
-    if (newline === Infinity) return { used };`,
+    find: `const line = bytes.subarray(used, newline + 1);`,
+    replace: `const line = bytes.subarray(used, newline + 1);
+    if (line.includes(0x0d)) return { used, stopped: damageHere(state, "does not verify") };`,
     breaks: "Lines are split at 0x0A and nothing else, also where JSON allows white space.",
     killedBy: [log, line],
   },
