@@ -65,9 +65,13 @@ describe("a holder writes nothing more, and is told so, where before a line", ()
     const place = await held();
     await change(place);
     const there = bytesOf(place.world, place.log);
+    const done = place.world.disk.effects.length;
     expect(await codeOf(place.holder.say("three"))).toBe("fenced");
     expect(await codeOf(place.holder.say("four"))).toBe("fenced");
     expect(bytesOf(place.world, place.log).equals(there)).toBe(true);
+    // Nor a file that had its name before.
+    const written = place.world.disk.effects.slice(done).filter(({ verb }) => verb === "write");
+    expect(written).toEqual([]);
   });
 });
 

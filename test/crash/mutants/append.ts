@@ -95,7 +95,8 @@ export const appendMutants: readonly Mutant[] = [
     find: `if (replaced || size !== offset + bytes.length) return false;`,
     replace: `if (replaced || size < offset + bytes.length) return false;`,
     breaks: "A line beside which somebody else wrote is not acknowledged unread.",
-    killedBy: [fencedBy, whoWins],
+    explained:
+      "Bytes that are ours at the known end say the same: what others wrote before them moves them on, and what others wrote behind them is read before the next line, where a higher epoch ends the writer.",
   },
   {
     name: "bytes-not-compared-after-the-sync",
@@ -192,7 +193,7 @@ export const appendMutants: readonly Mutant[] = [
     replace: `if (scan.head.epoch > Number.MAX_SAFE_INTEGER) {`,
     breaks:
       "Nothing is written that a strict reader would refuse, and of two who count to one epoch one has it.",
-    killedBy: [fencedBy, whoWins],
+    killedBy: ["test/store/own-lines.test.ts", whoWins],
   },
   {
     name: "own-facts-not-judged",
@@ -200,7 +201,7 @@ export const appendMutants: readonly Mutant[] = [
     find: `if ("fault" in judged) throw unwritable(judged.fault);`,
     replace: `if ("fault" in judged) return { bytes, commit: { ...envelope, facts: [...facts] } };`,
     breaks: "Nothing is written that a strict reader would refuse.",
-    killedBy: ["test/store/strict-rules.test.ts", "test/store/line.test.ts", "test/engine/ingestion.test.ts"],
+    killedBy: ["test/store/own-lines.test.ts"],
   },
   {
     name: "piece-behind-the-last-line-written-over",
