@@ -99,7 +99,7 @@ export const engineMutants: readonly Mutant[] = [
       }
       await worker.commit`,
     breaks: "What cannot be proven is never done again.",
-    killedBy: ["test/crash/outside-tools.test.ts"],
+    killedBy: ["alone: a run with commands"],
   },
   {
     name: "keyed-effect-repeated-under-a-new-key",
@@ -109,7 +109,7 @@ export const engineMutants: readonly Mutant[] = [
   const isKeyed = tool.effect === "keyed";
   const run = isKeyed ? { ...again, place: { ...again.place, operation: crew.worker.id("op") } } : again;`,
     breaks: "An effect under a key is repeated under that key.",
-    killedBy: ["test/crash/outside-tools.test.ts"],
+    killedBy: ["alone: a run with commands"],
   },
   {
     name: "not-executed-and-not-begun-anew",
