@@ -36,14 +36,18 @@ const interesting = [
   "repair: rolled_back",
 ];
 
-test("a store is always what a reference says that knows no disk, whatever is done to it", async () => {
-  const ends = new Set<string>();
-  const numRuns = Number(process.env["HOLDFAST_RUNS"] ?? 200);
-  await fc.assert(
-    fc.asyncProperty(commands, async (sequence) => {
-      for (const end of (await runCommands(sequence)).keys()) ends.add(end);
-    }),
-    { numRuns, seed: 1 },
-  );
-  expect(interesting.filter((end) => !ends.has(end))).toEqual([]);
-});
+test(
+  "a store is always what a reference says that knows no disk, whatever is done to it",
+  { timeout: 3_600_000 },
+  async () => {
+    const ends = new Set<string>();
+    const numRuns = Number(process.env["HOLDFAST_RUNS"] ?? 200);
+    await fc.assert(
+      fc.asyncProperty(commands, async (sequence) => {
+        for (const end of (await runCommands(sequence)).keys()) ends.add(end);
+      }),
+      { numRuns, seed: 1 },
+    );
+    expect(interesting.filter((end) => !ends.has(end))).toEqual([]);
+  },
+);

@@ -1,17 +1,38 @@
 import { expect, test } from "vitest";
+import { flipPlan } from "./flip-plan.ts";
 import { fuzzPlan } from "./plan.ts";
 
 const full = process.env["HOLDFAST_RUNS"];
+const timeoutMs = 3_600_000;
 
-test("a changed file is read as what is left of it, or refused with its place; what goes on is right", async () => {
-  let histories = 0;
-  const extent = { seed: 1, size: full === undefined ? "small" : "full" } as const;
-  for await (const one of fuzzPlan.cases(extent)) {
-    if (full !== undefined && histories >= Number(full)) break;
-    const done = await one.run().catch((error: unknown) => {
-      throw new Error(`case ${one.address}`, { cause: error });
-    });
-    histories += done.histories ?? 0;
-  }
-  expect(histories).toBe(Number(full ?? 2000));
-});
+test(
+  "a changed file is read as what is left of it, or refused with its place; what goes on is right",
+  { timeout: timeoutMs },
+  async () => {
+    let histories = 0;
+    const extent = { seed: 1, size: full === undefined ? "small" : "full" } as const;
+    for await (const one of fuzzPlan.cases(extent)) {
+      if (full !== undefined && histories >= Number(full)) break;
+      const done = await one.run().catch((error: unknown) => {
+        throw new Error(`case ${one.address}`, { cause: error });
+      });
+      histories += done.histories ?? 0;
+    }
+    expect(histories).toBe(Number(full ?? 2000));
+  },
+);
+
+test(
+  "each byte of each kind of fact is under a sum: changed, it is damage at its line, or a piece at the end",
+  { timeout: timeoutMs },
+  async () => {
+    let histories = 0;
+    for await (const one of flipPlan.cases({ seed: 1, size: "small" })) {
+      const done = await one.run().catch((error: unknown) => {
+        throw new Error(`case ${one.address}`, { cause: error });
+      });
+      histories += done.histories ?? 0;
+    }
+    expect(histories).toBeGreaterThan(150);
+  },
+);
