@@ -6,7 +6,6 @@
 import { posix } from "node:path";
 import {
   DiskError,
-  isDiskError,
   type Disk,
   type DiskFile,
   type FileStat,
@@ -14,62 +13,16 @@ import {
   type OpenMode,
   type TailCut,
 } from "../../src/host/index.ts";
-import { MemoryTree, type Fate, type FileNode, type Node, type UnsyncedChange } from "./memory-tree.ts";
+import { changesDisk, type Action, type Effect, type Fault, type Verb } from "./memory-effect.ts";
+import { openNode, toFileStat } from "./memory-file.ts";
+import type { Fate, Node, UnsyncedChange } from "./memory-node.ts";
+import { MemoryTree } from "./memory-tree.ts";
 
-export type { Fate, UnsyncedChange } from "./memory-tree.ts";
+export { changesDisk, type Effect, type Fault, type Verb } from "./memory-effect.ts";
+export type { Fate, UnsyncedChange } from "./memory-node.ts";
 
-/** A method of Disk, DiskFile or Locks. `create` is an open that makes the file, `statFile` the stat of an open one. */
-export type Verb =
-  | Exclude<keyof Disk, "watch">
-  | Exclude<keyof DiskFile, "path" | "stat">
-  | "create"
-  | "statFile"
-  | "lock"
-  | "unlock";
-
-/** One use of the disk, told before it happens. */
-export interface Effect {
-  /** Counts from 0 over all processes. */
-  readonly index: number;
-  readonly process: string;
-  readonly verb: Verb;
-  readonly path: string;
-  /** Of a rename or a link: the new name. */
-  readonly to?: string;
-  /** Of a write: how many bytes. */
-  readonly bytes?: number;
-}
-
-/**
- * `short`: a write takes only that many bytes; with `code` it fails besides. `code`: the effect does not happen and
- * its verb rejects; a file's sync that fails so leaves its pages clean but not durable, for good. `afterwards`: the
- * effect happens and its verb rejects all the same; a cut that fails so happened only in the cache.
- */
-export interface Fault {
-  readonly code?: string;
-  readonly short?: number;
-  readonly afterwards?: string;
-}
-
-/** True for the effects that change something on the disk, or make it durable. */
-export function changesDisk(effect: Pick<Effect, "verb">): boolean {
-  return changing.has(effect.verb);
-}
-
-const changing: ReadonlySet<Verb> = new Set([
-  "create",
-  "write",
-  "sync",
-  "truncate",
-  "makeDirectory",
-  "rename",
-  "link",
-  "remove",
-  "removeDirectory",
-  "setAttributes",
-  "syncDirectory",
-  "cutTail",
-]);
+/** What is about to be asked of the disk. */
+export type ComingEffect = Pick<Effect, "process" | "verb" | "path" | "to">;
 
 interface Shared {
   readonly tree: MemoryTree;
@@ -79,25 +32,20 @@ interface Shared {
   mount: FileSystem;
   readonly watchers: Set<{ readonly path: string; readonly changed: () => void }>;
   tells: number | undefined;
-}
-
-interface Action<T> {
-  /** The effect; `short` and `afterwards` are those of the fault. */
-  readonly act: (fault: Fault) => T;
-  /** What a fault that prevents the effect leaves behind all the same. */
-  readonly fail?: () => void;
-  readonly details?: Pick<Effect, "to" | "bytes">;
+  onlooker: ((coming: ComingEffect) => Promise<void> | undefined) | undefined;
 }
 
 export class MemoryDisk implements Disk {
   readonly #shared: Shared;
   readonly #process: string;
   #dead = false;
+  #stopped: Promise<void> | undefined;
+  #goOn: () => void = () => undefined;
 
   constructor(tree: MemoryTree = new MemoryTree(), view?: { shared: Shared; process: string }) {
     const mount = { type: "memory", trusted: true, mountId: "1" };
     const watchers: Shared["watchers"] = new Set();
-    const hooks = { fault: undefined, gate: undefined, watchers, tells: undefined };
+    const hooks = { fault: undefined, gate: undefined, watchers, tells: undefined, onlooker: undefined };
     this.#shared = view?.shared ?? { tree, effects: [], mount, ...hooks };
     this.#process = view?.process ?? "main";
   }
@@ -119,6 +67,11 @@ export class MemoryDisk implements Disk {
     this.#shared.gate = gate;
   }
 
+  /** Awaited before an effect is even announced, with all that it does itself. */
+  set onlooker(look: ((coming: ComingEffect) => Promise<void> | undefined) | undefined) {
+    this.#shared.onlooker = look;
+  }
+
   /** What `fileSystem` tells. */
   set mount(mount: FileSystem) {
     this.#shared.mount = mount;
@@ -127,6 +80,19 @@ export class MemoryDisk implements Disk {
   /** How late, in turns, whoever watches a directory is told of a change in it; else nobody ever is: it is only a hint. */
   set tells(tells: number | undefined) {
     this.#shared.tells = tells;
+  }
+
+  /**
+   * How many bytes there is room for; the content of all files counts, and a block of 4096 bytes for each file and each
+   * directory. What does not fit fails with ENOSPC, and of a write what fits is written. Undefined: there is no end.
+   */
+  set space(bytes: number | undefined) {
+    this.#shared.tree.space = bytes;
+  }
+
+  /** What counts against {@link space}. */
+  get used(): number {
+    return this.#shared.tree.used();
   }
 
   /** The same disk for another process. */
@@ -139,12 +105,31 @@ export class MemoryDisk implements Disk {
     this.#dead = true;
   }
 
+  get isDead(): boolean {
+    return this.#dead;
+  }
+
+  /** Stops the process of this view, as SIGSTOP does: what it asks for happens when it goes on. */
+  stop(): void {
+    this.#stopped ??= new Promise((resolve) => (this.#goOn = resolve));
+  }
+
+  /** Resolves when the process is not stopped any more; undefined where it is not. */
+  get stopped(): Promise<void> | undefined {
+    return this.#stopped;
+  }
+
+  goOn(): void {
+    this.#stopped = undefined;
+    this.#goOn();
+  }
+
   /**
    * The disk after every process was killed: what was written is there, and what was not synced a later power cut may
    * still take. This disk stays as it is; what still writes to it reaches nobody.
    */
   kill(): MemoryDisk {
-    return new MemoryDisk(this.#shared.tree.copy());
+    return this.#with(this.#shared.tree.copy());
   }
 
   /**
@@ -153,7 +138,22 @@ export class MemoryDisk implements Disk {
    */
   crash(choose: (change: UnsyncedChange, index: number) => Fate = () => "dropped"): MemoryDisk {
     let index = 0;
-    return new MemoryDisk(this.#shared.tree.afterPowerCut((change) => choose(change, index++)));
+    return this.#with(this.#shared.tree.afterPowerCut((change) => choose(change, index++)));
+  }
+
+  /**
+   * Equal for disks that nobody who runs on them next can tell apart, when all processes are dead: names, content and
+   * what is unsynced are equal, and so is what our files tell of the files. Costs little where little was written.
+   */
+  fingerprint(): string {
+    return this.#shared.tree.fingerprint();
+  }
+
+  /** Another disk of the same kind. */
+  #with(tree: MemoryTree): MemoryDisk {
+    const disk = new MemoryDisk(tree);
+    disk.mount = this.#shared.mount;
+    return disk;
   }
 
   /** The changes that a power cut may take, in the order they happened. */
@@ -199,7 +199,7 @@ export class MemoryDisk implements Disk {
 
   /** The inode's number, without an effect; undefined where nothing is. */
   inodeOf(path: string): string | undefined {
-    const node = absentAsUndefined(() => this.#shared.tree.find("stat", path));
+    const node = this.#shared.tree.findIfThere("stat", path);
     return node === undefined ? undefined : String(node.inode);
   }
 
@@ -208,19 +208,48 @@ export class MemoryDisk implements Disk {
     const { tree } = this.#shared;
     const isThere = tree.locate("lock", path).node !== undefined;
     const node = isThere || !create ? tree.findFile("lock", path) : tree.createFile("lock", path, 0o600);
-    node.handles += 1;
+    tree.hold(node);
     return { inode: String(node.inode), unpin: () => tree.close(node) };
   }
 
   /** Announces one effect, waits at the gate, asks for a fault, and lets it happen. */
   async perform<T>(verb: Verb, path: string, action: Action<T>): Promise<T> {
-    const { effects, gate } = this.#shared;
     if (this.#dead) return never();
-    const effect = { index: effects.length, process: this.#process, verb, path, ...action.details };
-    effects.push(effect);
-    const opened = gate?.(effect);
+    const looked = this.#lookAt(verb, path, action);
+    if (looked !== undefined) await looked;
+    if (this.#dead) return never();
+    const { effect, opened } = this.#announce(verb, path, action);
     if (opened !== undefined) await opened;
+    while (this.#stopped !== undefined) await this.#stopped;
     if (this.#dead) return never();
+    return this.#let(effect, action);
+  }
+
+  /** The same for an effect that nobody waits for: a gate cannot hold it. `dead`: what a process that died over it gets. */
+  performNow<T>(verb: Verb, path: string, action: Action<T>, dead: T): T {
+    if (this.#dead) return dead;
+    const { effect } = this.#announce(verb, path, action);
+    return this.#dead ? dead : this.#let(effect, action);
+  }
+
+  #lookAt(
+    verb: Verb,
+    path: string,
+    { details }: Pick<Action<unknown>, "details">,
+  ): Promise<void> | undefined {
+    const to = details?.to === undefined ? {} : { to: details.to };
+    return this.#shared.onlooker?.({ process: this.#process, verb, path, ...to });
+  }
+
+  #announce(verb: Verb, path: string, { details }: Pick<Action<unknown>, "details">) {
+    const { effects, gate } = this.#shared;
+    const effect: Effect = { index: effects.length, process: this.#process, verb, path, ...details };
+    effects.push(effect);
+    return { effect, opened: gate?.(effect) };
+  }
+
+  #let<T>(effect: Effect, action: Action<T>): T {
+    const { verb, path } = effect;
     const fault = this.#shared.fault?.(effect) ?? {};
     if (fault.code !== undefined && fault.short === undefined) {
       action.fail?.();
@@ -236,14 +265,16 @@ export class MemoryDisk implements Disk {
   // The disk
 
   open(path: string, mode: OpenMode, permissions = 0o600): Promise<DiskFile> {
+    const { tree } = this.#shared;
+    const perform: MemoryDisk["perform"] = (verb, path, action) => this.perform(verb, path, action);
+    const open = (node: Node): DiskFile => openNode({ tree, node, path, mode, perform });
     const isNew = mode === "create" || mode === "create_append";
     const verb = isNew ? "create" : "open";
     return this.perform(verb, path, {
       act: () => {
-        const { tree } = this.#shared;
-        if (isNew) return this.#openNode(tree.createFile(verb, path, permissions), path, mode);
+        if (isNew) return open(tree.createFile(verb, path, permissions));
         const node = mode === "read" ? tree.find(verb, path) : tree.findFile(verb, path);
-        return this.#openNode(node, path, mode);
+        return open(node);
       },
     });
   }
@@ -267,7 +298,7 @@ export class MemoryDisk implements Disk {
 
   list(path: string): Promise<string[]> {
     return this.perform("list", path, {
-      act: () => [...this.#shared.tree.findDirectory("list", path).cached.keys()],
+      act: () => inNoOrder([...this.#shared.tree.findDirectory("list", path).cached.keys()]),
     });
   }
 
@@ -348,72 +379,30 @@ export class MemoryDisk implements Disk {
   }
 
   #statOf(path: string): FileStat | undefined {
-    return absentAsUndefined(() => toFileStat(this.#shared.tree.find("stat", path)));
+    const node = this.#shared.tree.findIfThere("stat", path);
+    return node === undefined ? undefined : toFileStat(node);
   }
 
   #cutTail(cut: TailCut, fault: Fault): boolean {
     const { tree } = this.#shared;
-    const node = tree.findFile("cut", cut.path);
     if (this.inodeOf(cut.guard.path) !== cut.guard.inode) return false;
+    const node = tree.findFile("cut", cut.path);
     if (node.cached.size !== cut.size + cut.bytes.length) return false;
-    const found = new Uint8Array(cut.bytes.length);
-    node.cached.read(found, cut.size);
-    if (found.some((byte, index) => byte !== cut.bytes[index])) return false;
+    if (!node.cached.hasAt(cut.size, cut.bytes)) return false;
     tree.truncate(node, cut.path, cut.size);
     if (fault.afterwards === undefined) tree.syncFile(node);
     else tree.failSync(node);
     return true;
   }
+}
 
-  #openNode(node: Node, path: string, mode: OpenMode): DiskFile {
-    if (node.kind === "file") node.handles += 1;
-    const { tree } = this.#shared;
-    let open = true;
-    let offset = 0;
-    const appends = mode === "append" || mode === "create_append";
-    const onOpen = async <T>(verb: Verb, action: Action<T>): Promise<T> => {
-      if (!open) throw new DiskError("EBADF", verb, path);
-      return this.perform(verb, path, action);
-    };
-    const fileOf = (verb: Verb, code: string, writes: boolean): FileNode => {
-      if (node.kind === "directory") throw new DiskError("EISDIR", verb, path);
-      if (writes && mode === "read") throw new DiskError(code, verb, path);
-      return node;
-    };
-    const write = (bytes: Uint8Array, position: number | undefined, short = bytes.length): number => {
-      const file = fileOf("write", "EBADF", true);
-      const start = appends ? file.cached.size : (position ?? offset);
-      tree.write(file, path, bytes.subarray(0, short), start);
-      const count = Math.min(short, bytes.length);
-      if (position === undefined) offset = start + count;
-      return count;
-    };
-    return {
-      path,
-      read: (into, position) =>
-        onOpen("read", { act: () => fileOf("read", "EBADF", false).cached.read(into, position) }),
-      write: (bytes, position) =>
-        onOpen("write", {
-          act: ({ short }) => write(bytes, position, short),
-          details: { bytes: bytes.length },
-        }),
-      sync: () =>
-        onOpen("sync", {
-          act: () => (node.kind === "file" ? tree.syncFile(node) : tree.syncDirectory(node)),
-          fail: () => node.kind === "file" && tree.failSync(node),
-        }),
-      truncate: (size) =>
-        onOpen("truncate", { act: () => tree.truncate(fileOf("truncate", "EINVAL", true), path, size) }),
-      stat: () => onOpen("statFile", { act: () => toFileStat(node) }),
-      close: () =>
-        onOpen("close", {
-          act: () => {
-            open = false;
-            tree.close(node);
-          },
-        }),
-    };
-  }
+/** The same for the same names, whatever came first; but no order that anybody would expect. */
+function inNoOrder(names: string[]): string[] {
+  const keyOf = (name: string): string => Buffer.from(name).reverse().toString("latin1");
+  return names
+    .map((name) => ({ name, key: keyOf(name) }))
+    .sort((one, other) => (one.key < other.key ? -1 : 1))
+    .map(({ name }) => name);
 }
 
 async function afterTurns(turns: number, changed: () => void): Promise<void> {
@@ -423,29 +412,4 @@ async function afterTurns(turns: number, changed: () => void): Promise<void> {
 
 function never<T>(): Promise<T> {
   return new Promise(() => undefined);
-}
-
-function absentAsUndefined<T>(find: () => T): T | undefined {
-  try {
-    return find();
-  } catch (error) {
-    if (isDiskError(error, "ENOENT", "ENOTDIR")) return undefined;
-    throw error;
-  }
-}
-
-function toFileStat(node: Node): FileStat {
-  return {
-    kind: node.kind,
-    size: node.kind === "file" ? node.cached.size : 4096,
-    dev: "1",
-    inode: String(node.inode),
-    birthtimeNs: String(node.birthtimeNs),
-    mtimeNs: String(node.mtimeNs),
-    ctimeNs: String(node.ctimeNs),
-    mode: node.mode,
-    uid: node.uid,
-    gid: node.gid,
-    links: node.kind === "file" ? node.links : 2,
-  };
 }

@@ -27,16 +27,30 @@ export class MemoryClock implements Clock {
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted === true) return;
     if (ms <= this.#passesMsMax) return this.advance(ms);
-    await new Promise<void>((resolve) => {
-      const wake = (): void => {
-        this.#sleepers.delete(sleeper);
-        signal?.removeEventListener("abort", wake);
-        resolve();
-      };
-      const sleeper = { untilMs: this.#ms + ms, wake };
-      this.#sleepers.add(sleeper);
-      signal?.addEventListener("abort", wake);
-    });
+    const { over, wake } = this.lieDown(ms);
+    signal?.addEventListener("abort", wake);
+    await over;
+    signal?.removeEventListener("abort", wake);
+  }
+
+  /** A sleep that somebody may end before its time. */
+  lieDown(ms: number): { readonly over: Promise<void>; readonly wake: () => void } {
+    let rise = (): void => undefined;
+    const over = new Promise<void>((resolve) => (rise = resolve));
+    const wake = (): void => {
+      this.#sleepers.delete(sleeper);
+      rise();
+    };
+    const sleeper = { untilMs: this.#ms + ms, wake };
+    this.#sleepers.add(sleeper);
+    return { over, wake };
+  }
+
+  /** When the next of those who sleep is to wake; undefined where nobody sleeps. */
+  protected get nextMs(): number | undefined {
+    let next: number | undefined;
+    for (const { untilMs } of this.#sleepers) next = Math.min(next ?? Infinity, untilMs);
+    return next;
   }
 
   /** Lets time pass, and wakes whoever slept for that long. */
@@ -47,7 +61,7 @@ export class MemoryClock implements Clock {
 }
 
 /** Bytes that look random and are the same for the same seed (a xorshift generator). */
-function seededIds(seed: number): Ids {
+export function seededIds(seed: number): Ids {
   let state = (seed ^ 0x9e3779b9) >>> 0 || 1;
   const next = (): number => {
     state ^= state << 13;

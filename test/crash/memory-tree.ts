@@ -4,70 +4,28 @@
  */
 import { posix } from "node:path";
 import { DiskError } from "../../src/host/index.ts";
-import { Content } from "./memory-content.ts";
-
-/** A change of content or of a name that no sync has made durable. `order` rises over the whole disk. */
-export type UnsyncedChange =
-  | { readonly kind: "write"; order: number; path: string; position: number; bytes: Uint8Array }
-  | { readonly kind: "truncate"; order: number; path: string; size: number }
-  | { readonly kind: "name"; order: number; path: string; verb: string };
-
-/**
- * What a power cut makes of a change. `torn`: only the first bytes of a write arrived. `garbage`: its place was taken,
- * its bytes never came. `instead`: these bytes stand there. For names and truncates all but `dropped` means kept.
- */
-export type Fate =
-  | "kept"
-  | "dropped"
-  | "garbage"
-  | { readonly torn: number }
-  | { readonly instead: Uint8Array };
-
-interface Attributes {
-  inode: number;
-  birthtimeNs: bigint;
-  mtimeNs: bigint;
-  ctimeNs: bigint;
-  mode: number;
-  uid: number;
-  gid: number;
-}
-
-/** A file, apart from its names. */
-export interface FileNode extends Attributes {
-  readonly kind: "file";
-  /** Names as processes see them. */
-  links: number;
-  /** Open descriptors and locks; while there are any the inode's number is not given to another file. */
-  handles: number;
-  cached: Content;
-  durable: Content;
-  pending: Exclude<UnsyncedChange, { kind: "name" }>[];
-}
-
-/** A directory. */
-export interface DirectoryNode extends Attributes {
-  readonly kind: "directory";
-  cached: Map<string, Node>;
-  durable: Map<string, Node>;
-}
-
-export type Node = FileNode | DirectoryNode;
-
-interface Edit {
-  readonly directory: DirectoryNode;
-  readonly name: string;
-  readonly node: Node | undefined;
-}
-
-/** All of its edits become durable together, when `home` is synced: a rename when the directory of the new name is. */
-interface NameChange {
-  readonly order: number;
-  readonly verb: string;
-  readonly path: string;
-  readonly home: DirectoryNode;
-  readonly edits: readonly Edit[];
-}
+import { fingerprintOf } from "./memory-fingerprint.ts";
+import {
+  attributesOf,
+  contentAfter,
+  copyFile,
+  directoryWith,
+  edit,
+  fileAfter,
+  fileWith,
+  reachableFrom,
+  rootInode,
+  type Attributes,
+  type DirectoryNode,
+  type Edit,
+  type Fate,
+  type FileNode,
+  type NameChange,
+  type Node,
+  type UnsyncedChange,
+  type UnsyncedContent,
+} from "./memory-node.ts";
+import { isTooLong, pathLengthMax, stepsOf } from "./memory-path.ts";
 
 interface Place {
   readonly directory: DirectoryNode;
@@ -75,37 +33,39 @@ interface Place {
   readonly node: Node | undefined;
 }
 
+/** What a file or directory costs besides its content, where space is bounded. */
+const blockBytes = 4096;
+
 export class MemoryTree {
   #root: DirectoryNode;
   #names: NameChange[] = [];
   #order = 0;
   #time = 1_700_000_000_000_000_000n;
-  #inodes = 2;
-  /** Numbers whose files are gone; like ext4 we give the lowest one to the next file. */
-  #free = new Set<number>();
+  /** The files that have unsynced content, and those that somebody has open. */
+  readonly #dirty = new Set<FileNode>();
+  readonly #open = new Set<FileNode>();
+  /** How many bytes there is room for; see {@link MemoryTree.used}. */
+  space: number | undefined;
 
   constructor() {
-    this.#root = this.#newDirectory(0o700);
+    this.#root = directoryWith(attributesOf(rootInode, this.tick(), 0o700));
   }
 
   // Names
 
   /** The directory entry that a path names, whether something is there or not. */
   locate(verb: string, path: string): Place {
-    const steps = posix
-      .normalize(path)
-      .split("/")
-      .filter((step) => step !== "");
-    const name = steps.pop() ?? "";
-    let directory = this.#root;
-    if (name === "") return { directory, name, node: directory };
-    for (const step of steps) {
-      const next = directory.cached.get(step);
-      if (next === undefined) throw new DiskError("ENOENT", verb, path);
-      if (next.kind !== "directory") throw new DiskError("ENOTDIR", verb, path);
-      directory = next;
-    }
-    return { directory, name, node: directory.cached.get(name) };
+    const place = this.#placeOf(path);
+    if (typeof place === "string") throw new DiskError(place, verb, path);
+    return place;
+  }
+
+  /** What is there; undefined where nothing is, also where the path leads through a file. */
+  findIfThere(verb: string, path: string): Node | undefined {
+    const place = this.#placeOf(path);
+    if (typeof place !== "string") return place.node;
+    if (place === "ENOENT" || place === "ENOTDIR") return undefined;
+    throw new DiskError(place, verb, path);
   }
 
   find(verb: string, path: string): Node {
@@ -128,22 +88,16 @@ export class MemoryTree {
 
   createFile(verb: string, path: string, mode: number): FileNode {
     const { directory, name } = this.#locateFree(verb, path);
-    const node: FileNode = {
-      kind: "file",
-      ...this.#newAttributes(mode),
-      links: 0,
-      handles: 0,
-      cached: new Content(),
-      durable: new Content(),
-      pending: [],
-    };
+    this.#takeBlock(verb, path);
+    const node = fileWith(this.#newAttributes(mode));
     this.#change({ verb, path, home: directory, edits: [{ directory, name, node }] });
     return node;
   }
 
   makeDirectory(verb: string, path: string, mode: number): void {
     const { directory, name } = this.#locateFree(verb, path);
-    const node = this.#newDirectory(mode);
+    this.#takeBlock(verb, path);
+    const node = directoryWith(this.#newAttributes(mode));
     this.#change({ verb, path, home: directory, edits: [{ directory, name, node }] });
   }
 
@@ -155,14 +109,19 @@ export class MemoryTree {
   }
 
   rename(verb: string, from: string, to: string): void {
+    // As Linux does it: both parents first, and the new name only when the old one is there.
+    for (const path of [from, to]) {
+      const parent = this.#parentOf(path);
+      if (typeof parent === "string") throw new DiskError(parent, verb, path);
+    }
     const source = this.locate(verb, from);
-    const target = this.locate(verb, to);
     const node = source.node;
     if (node === undefined) throw new DiskError("ENOENT", verb, from);
+    const target = this.locate(verb, to);
+    const [above, below] = [from, to].map((path) => `${posix.normalize(path)}/`.replace("//", "/"));
     if (node === target.node) return;
-    if (node.kind === "directory" && `${posix.normalize(to)}/`.startsWith(`${posix.normalize(from)}/`)) {
-      throw new DiskError("EINVAL", verb, to);
-    }
+    if (below?.startsWith(above ?? "") === true) throw new DiskError("EINVAL", verb, to);
+    if (above?.startsWith(below ?? "") === true) throw new DiskError("ENOTEMPTY", verb, to);
     const fault = faultOfReplacing(node, target.node);
     if (fault !== undefined) throw new DiskError(fault, verb, to);
     const edits = [
@@ -197,6 +156,8 @@ export class MemoryTree {
     }
     durable.forEach(makeDurable);
     this.#names = this.#names.filter((change) => !durable.includes(change));
+    const isUnsynced = this.#names.some(({ edits }) => edits.some((each) => each.directory === directory));
+    if (!isUnsynced) directory.durable = directory.cached;
   }
 
   // Content
@@ -204,37 +165,56 @@ export class MemoryTree {
   write(node: FileNode, path: string, bytes: Uint8Array, position: number): void {
     if (bytes.length === 0) return;
     node.cached.write(bytes, position);
-    node.pending.push({ kind: "write", order: this.#order++, path, position, bytes: bytes.slice() });
+    node.pending.push({ kind: "write", ...this.#unsynced(node, path), position, bytes: bytes.slice() });
     node.mtimeNs = node.ctimeNs = this.tick();
   }
 
   truncate(node: FileNode, path: string, size: number): void {
+    if (size - node.cached.size > this.#room()) throw new DiskError("ENOSPC", "truncate", path);
     node.cached.truncate(size);
-    node.pending.push({ kind: "truncate", order: this.#order++, path, size });
+    node.pending.push({ kind: "truncate", ...this.#unsynced(node, path), size });
     node.mtimeNs = node.ctimeNs = this.tick();
   }
 
+  /** How many of the bytes that are to be written there find room. Throws ENOSPC where none does. */
+  roomFor(node: FileNode, path: string, bytes: number, position: number): number {
+    if (this.space === undefined || position + bytes <= node.cached.size) return bytes;
+    const count = Math.min(bytes, node.cached.size + this.#room() - position);
+    if (count <= 0 && bytes > 0) throw new DiskError("ENOSPC", "write", path);
+    return count;
+  }
+
   syncFile(node: FileNode): void {
-    for (const change of node.pending) applyTo(node.durable, change, "kept");
+    node.durable = contentAfter(node, () => "kept");
     node.pending = [];
+    this.#dirty.delete(node);
   }
 
   /** What a failed sync leaves: the pages count as clean, so no later sync writes them, but the disk lacks them. */
   failSync(node: FileNode): void {
+    node.hasLost ||= node.pending.length > 0;
     node.pending = [];
+    this.#dirty.delete(node);
   }
 
   /** Makes everything durable. */
   settle(): void {
-    for (const node of this.#nodes()) if (node.kind === "file") this.syncFile(node);
-    this.#names.forEach(makeDurable);
+    this.#dirty.forEach((node) => this.syncFile(node));
     this.#names = [];
+    for (const node of this.#nodes()) if (node.kind === "directory") node.durable = node.cached;
+  }
+
+  /** Keeps a file, and the number of its inode, though it may have no name; until it is closed as often. */
+  hold(node: Node): void {
+    if (node.kind === "directory") return;
+    node.handles += 1;
+    this.#open.add(node);
   }
 
   close(node: Node): void {
     if (node.kind === "directory") return;
     node.handles -= 1;
-    this.#release(node);
+    if (node.handles === 0) this.#open.delete(node);
   }
 
   tick(): bigint {
@@ -265,81 +245,143 @@ export class MemoryTree {
 
   /** Everything that a power cut puts at stake, in the order it happened. */
   unsynced(): UnsyncedChange[] {
-    const contents = [...this.#nodes()].flatMap((node) => (node.kind === "file" ? node.pending : []));
     const names = this.#names.map(({ order, path, verb }): UnsyncedChange => ({
       kind: "name",
       order,
       path,
       verb,
     }));
-    return [...contents, ...names].toSorted((one, other) => one.order - other.order);
+    const files = [...this.#dirty];
+    // Nobody will ever read what has no name, not even a power cut brings it back.
+    const reachable = files.some(({ links }) => links === 0) ? this.#nodes() : undefined;
+    const contents = files.flatMap((node) => (reachable?.has(node) === false ? [] : node.pending));
+    if (names.length === 0 && files.length === 1) return contents;
+    return [...contents, ...names].sort((one, other) => one.order - other.order);
   }
 
-  /** A copy without the processes, which shares nothing; cached state and unsynced changes are in it. */
-  copy(): MemoryTree {
-    const copies = new Map<Node, Node>();
-    for (const node of this.#nodes()) copies.set(node, copyNode(node));
-    const copyOf = <N extends Node>(node: N): N => copies.get(node) as N;
-    const copyEdit = ({ directory, name, node }: Edit): Edit => ({
-      directory: copyOf(directory),
-      name,
-      node: node === undefined ? undefined : copyOf(node),
-    });
-    for (const node of copies.values()) {
-      if (node.kind !== "directory") continue;
-      node.cached = mapValues(node.cached, copyOf);
-      node.durable = mapValues(node.durable, copyOf);
+  /** See {@link fingerprintOf}. */
+  fingerprint(): string {
+    return fingerprintOf(this.#root, this.#names);
+  }
+
+  /** What counts against the space: the content of all files, and a block for each file and each directory. */
+  used(): number {
+    let used = 0;
+    for (const node of new Set([...this.#open, ...this.#namedNodes()])) {
+      used += blockBytes + (node.kind === "file" ? node.cached.size : 0);
     }
-    const tree = new MemoryTree();
+    return used;
+  }
+
+  /** A copy without the processes, which changes apart; cached state and unsynced changes are in it. */
+  copy(): MemoryTree {
+    const tree = this.#after();
+    const copies = new Map<Node, Node>();
+    const copyOf = <N extends Node>(node: N): N => (copies.get(node) ?? copyNode(node)) as N;
+    const copyNode = (node: Node): Node => {
+      if (node.kind === "file") {
+        const copy = copyFile(node);
+        copies.set(node, copy);
+        if (copy.pending.length > 0) tree.#dirty.add(copy);
+        return copy;
+      }
+      const copy = { ...node };
+      copies.set(node, copy);
+      copy.cached = mapValues(node.cached, copyOf);
+      copy.durable = node.durable === node.cached ? copy.cached : mapValues(node.durable, copyOf);
+      return copy;
+    };
     tree.#root = copyOf(this.#root);
     tree.#names = this.#names.map((change) => ({
       ...change,
       home: copyOf(change.home),
-      edits: change.edits.map(copyEdit),
+      edits: change.edits.map(({ directory, name, node }) => ({
+        directory: copyOf(directory),
+        name,
+        node: node === undefined ? undefined : copyOf(node),
+      })),
     }));
-    tree.#order = this.#order;
-    tree.#time = this.#time;
-    tree.#inodes = this.#inodes;
-    tree.#free = new Set(this.#free);
     return tree;
   }
 
   /** What stands on the disk after a power cut. */
   afterPowerCut(choose: (change: UnsyncedChange) => Fate): MemoryTree {
-    const tree = this.copy();
-    const fates = new Map(tree.unsynced().map((change) => [change.order, choose(change)]));
+    const fates = new Map(this.unsynced().map((change) => [change.order, choose(change)]));
     const fateOf = (change: { order: number }): Fate => fates.get(change.order) ?? "dropped";
-    for (const node of tree.#nodes()) {
-      if (node.kind !== "file") continue;
-      for (const change of node.pending) applyTo(node.durable, change, fateOf(change));
+    const edited = new Map<DirectoryNode, Map<string, Node>>();
+    for (const change of this.#names) {
+      if (fateOf(change) === "dropped") continue;
+      for (const each of change.edits) {
+        const names = edited.get(each.directory) ?? new Map(each.directory.durable);
+        edit(names, each);
+        edited.set(each.directory, names);
+      }
     }
-    tree.#names.filter((change) => fateOf(change) !== "dropped").forEach(makeDurable);
-    tree.#restart();
+    const tree = this.#after();
+    const left = new Map<Node, Node>();
+    const leftOf = (node: Node): Node => {
+      const found = left.get(node) ?? leave(node);
+      if (found.kind === "file") found.links += 1;
+      return found;
+    };
+    const leave = (node: Node): Node => {
+      const copy = node.kind === "file" ? fileAfter(node, fateOf) : { ...node };
+      left.set(node, copy);
+      if (node.kind === "file" || copy.kind === "file") return copy;
+      copy.cached = copy.durable = mapValues(edited.get(node) ?? node.durable, leftOf);
+      return copy;
+    };
+    tree.#root = leave(this.#root) as DirectoryNode;
     return tree;
   }
 
-  /** The tree with no process and nothing unsynced: what is durable is all that there is. */
-  #restart(): void {
-    this.#names = [];
-    const before = new Set([...this.#nodes()].map((node) => node.inode));
-    for (const node of this.#nodes("durable")) {
-      before.delete(node.inode);
-      this.#free.delete(node.inode);
-      if (node.kind === "directory") {
-        node.cached = new Map(node.durable);
-      } else {
-        node.cached = new Content(node.durable.bytes());
-        node.pending = [];
-        node.handles = node.links = 0;
-      }
-    }
-    for (const node of this.#nodes()) {
-      if (node.kind === "directory") node.cached.forEach((child) => countLink(child, 1));
-    }
-    before.forEach((inode) => this.#free.add(inode));
+  /** An empty tree in which time goes on. */
+  #after(): MemoryTree {
+    const tree = new MemoryTree();
+    tree.#order = this.#order;
+    tree.#time = this.#time;
+    tree.space = this.space;
+    return tree;
   }
 
   // Inside
+
+  /** The directory that a path leads to and the name in it; or the code of what is in the way. */
+  #parentOf(path: string): Omit<Place, "node"> | string {
+    if (path.length >= pathLengthMax) return "ENAMETOOLONG";
+    const steps = stepsOf(path);
+    const name = steps.pop() ?? "";
+    let directory = this.#root;
+    for (const step of steps) {
+      if (isTooLong(step)) return "ENAMETOOLONG";
+      const next = directory.cached.get(step);
+      if (next === undefined) return "ENOENT";
+      if (next.kind !== "directory") return "ENOTDIR";
+      directory = next;
+    }
+    return { directory, name };
+  }
+
+  #placeOf(path: string): Place | string {
+    const parent = this.#parentOf(path);
+    if (typeof parent === "string") return parent;
+    const { directory, name } = parent;
+    if (isTooLong(name)) return "ENAMETOOLONG";
+    return { directory, name, node: name === "" ? directory : directory.cached.get(name) };
+  }
+
+  #unsynced(node: FileNode, path: string): UnsyncedContent {
+    this.#dirty.add(node);
+    return { order: this.#order++, path, inode: node.inode, durableSize: node.durable.size };
+  }
+
+  #room(): number {
+    return this.space === undefined ? Infinity : this.space - this.used();
+  }
+
+  #takeBlock(verb: string, path: string): void {
+    if (this.#room() < blockBytes) throw new DiskError("ENOSPC", verb, path);
+  }
 
   #locateFree(verb: string, path: string): Place {
     const place = this.locate(verb, path);
@@ -350,70 +392,47 @@ export class MemoryTree {
   #change(change: Omit<NameChange, "order">): void {
     this.#names.push({ ...change, order: this.#order++ });
     const now = this.tick();
-    const gone = new Set<Node>();
-    for (const { directory, name, node } of change.edits) {
+    for (const each of change.edits) {
+      const { directory, name, node } = each;
       const before = directory.cached.get(name);
-      if (node === undefined) directory.cached.delete(name);
-      else directory.cached.set(name, node);
+      if (directory.cached === directory.durable) directory.cached = new Map(directory.cached);
+      edit(directory.cached, each);
       directory.mtimeNs = directory.ctimeNs = now;
       if (node !== undefined) countLink(node, 1, now);
       if (before !== undefined) countLink(before, -1, now);
-      if (before !== undefined) gone.add(before);
     }
-    for (const { node } of change.edits) if (node !== undefined) gone.delete(node);
-    gone.forEach((node) => this.#release(node));
-  }
-
-  #release(node: Node): void {
-    if (node.kind === "file" && (node.links > 0 || node.handles > 0)) return;
-    this.#free.add(node.inode);
   }
 
   #newAttributes(mode: number): Attributes {
-    const now = this.tick();
-    return {
-      inode: this.#newInode(),
-      birthtimeNs: now,
-      mtimeNs: now,
-      ctimeNs: now,
-      mode: mode & 0o777,
-      uid: 0,
-      gid: 0,
-    };
+    return attributesOf(this.#newInode(), this.tick(), mode);
   }
 
+  /** The lowest number that nobody has, as ext4 gives it. */
   #newInode(): number {
-    // A number is free only when the disk knows it too: until then a power cut may bring the old file back.
-    const taken = this.#free.size === 0 ? undefined : new Set([...this.#nodes()].map((node) => node.inode));
-    for (const inode of [...this.#free].toSorted((one, other) => one - other)) {
-      if (taken?.has(inode) === true) continue;
-      this.#free.delete(inode);
-      return inode;
-    }
-    return this.#inodes++;
-  }
-
-  #newDirectory(mode: number): DirectoryNode {
-    return { kind: "directory", ...this.#newAttributes(mode), cached: new Map(), durable: new Map() };
+    // The disk must know it as free too: until then a power cut may bring the old file back.
+    const taken = new Set<number>();
+    for (const { inode } of this.#nodes()) taken.add(inode);
+    for (const { inode } of this.#open) taken.add(inode);
+    let inode = rootInode;
+    while (taken.has(inode)) inode += 1;
+    return inode;
   }
 
   /** Every node that a name leads to: a cached or durable one, or one of an unsynced change. */
-  #nodes(names: "all" | "durable" = "all"): Set<Node> {
-    const found = new Set<Node>([this.#root]);
+  #nodes(): Set<Node> {
+    const roots: Node[] = [this.#root];
     for (const { edits, home } of this.#names) {
-      found.add(home);
-      for (const { directory, node } of edits) {
-        found.add(directory);
-        if (node !== undefined) found.add(node);
-      }
+      roots.push(home);
+      for (const { directory, node } of edits) roots.push(directory, node ?? directory);
     }
-    // A set goes on with what is added while it is walked.
-    for (const node of found) {
-      if (node.kind !== "directory") continue;
-      node.durable.forEach((child) => found.add(child));
-      if (names === "all") node.cached.forEach((child) => found.add(child));
+    return reachableFrom(roots);
+  }
+
+  *#namedNodes(directory = this.#root): Generator<Node> {
+    for (const node of directory.cached.values()) {
+      yield node;
+      if (node.kind === "directory") yield* this.#namedNodes(node);
     }
-    return found;
   }
 }
 
@@ -429,39 +448,12 @@ function countLink(node: Node, by: number, now?: bigint): void {
   if (now !== undefined) node.ctimeNs = now;
 }
 
-function makeDurable(change: NameChange): void {
-  for (const { directory, name, node } of change.edits) {
-    if (node === undefined) directory.durable.delete(name);
-    else directory.durable.set(name, node);
-  }
+function makeDurable({ edits }: NameChange): void {
+  for (const each of edits) edit(each.directory.durable, each);
 }
 
-function applyTo(content: Content, change: FileNode["pending"][number], fate: Fate): void {
-  if (fate === "dropped") return;
-  if (change.kind === "truncate") {
-    content.truncate(change.size);
-    return;
-  }
-  content.write(arrived(change.bytes, fate), change.position);
-}
-
-function arrived(bytes: Uint8Array, fate: Exclude<Fate, "dropped">): Uint8Array {
-  if (fate === "kept") return bytes;
-  if (fate === "garbage") return bytes.map((_, index) => (index * 167 + 13) & 0xff);
-  return "torn" in fate ? bytes.subarray(0, fate.torn) : fate.instead;
-}
-
-function copyNode(node: Node): Node {
-  if (node.kind === "directory") return { ...node };
-  return {
-    ...node,
-    handles: 0, // Whoever had it open is dead in the copy.
-    cached: new Content(node.cached.bytes()),
-    durable: new Content(node.durable.bytes()),
-    pending: [...node.pending],
-  };
-}
-
-function mapValues<V>(map: Map<string, V>, change: (value: V) => V): Map<string, V> {
-  return new Map([...map].map(([key, value]) => [key, change(value)]));
+function mapValues<V>(map: ReadonlyMap<string, V>, change: (value: V) => V): Map<string, V> {
+  const mapped = new Map<string, V>();
+  for (const [key, value] of map) mapped.set(key, change(value));
+  return mapped;
 }

@@ -2,12 +2,13 @@ import { Actor, Oracle } from "../store/actor.ts";
 import { type Fate, MemoryDisk, type UnsyncedChange } from "./memory-disk.ts";
 import { memoryHost } from "./memory-host.ts";
 import { LockTable, MemoryLocks } from "./memory-locks.ts";
+import type { Machine } from "./campaign/machine.ts";
 
 /** Where the stores of these tests stand. */
 export const stateDirectory = "/state";
 
 /** A disk in memory, its locks, and the boot that it lives in. */
-export class World {
+export class World implements Machine<World> {
   readonly disk: MemoryDisk;
   readonly oracle: Oracle;
   readonly boot: string;
@@ -39,6 +40,24 @@ export class World {
     const actor = new Actor(outside, { directory: stateDirectory, oracle: this.oracle, die });
     this.actors.set(name, actor);
     return actor;
+  }
+
+  get mayRepair(): boolean {
+    return this.oracle.mayRepair;
+  }
+
+  set mayRepair(may: boolean) {
+    this.oracle.mayRepair = may;
+  }
+
+  knows(): string {
+    const { sessions, logs, queues } = this.oracle;
+    const files = [...logs, ...queues].map(([session, { tried, acknowledged }]) => [
+      session,
+      [...tried],
+      acknowledged,
+    ]);
+    return JSON.stringify([this.boot, [...sessions], files]);
   }
 
   /** The same machine after all processes were killed. */

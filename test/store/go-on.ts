@@ -6,6 +6,7 @@ import type {
   Repaired,
   SessionMoved,
 } from "../../src/model/facts.ts";
+import { Finding } from "../crash/campaign/finding.ts";
 import { type Actor, type FileRecord, type Oracle, textsOf } from "./actor.ts";
 
 /** A store, with what is known of it from outside. */
@@ -22,7 +23,7 @@ export interface Stage {
 export async function goOn(stage: Stage): Promise<void> {
   const sessions = await stage.actor("lister").store.ids();
   for (const session of stage.oracle.sessions) {
-    if (!sessions.includes(session)) throw new Error(`session ${session} is gone`);
+    if (!sessions.includes(session)) throw new Finding("lost", `session ${session} is gone`);
   }
   for (const session of sessions) {
     const round = stage.oracle.log(session).tried.size;
@@ -52,8 +53,8 @@ export async function compare(stage: Stage, session: string): Promise<void> {
     for (const fact of facts) if (fact.kind === "message") messages.push(fact as Message);
   });
   if (history.remainder.state !== "none")
-    throw new Error(`the log ends in a ${history.remainder.state} piece`);
-  if (history.voids.length > 0) throw new Error("the log holds a void line");
+    throw new Finding("other", `the log ends in a ${history.remainder.state} piece`);
+  if (history.voids.length > 0) throw new Finding("other", "the log holds a void line");
   for (const part of messages.flatMap(({ parts }) => parts)) {
     if (part.type === "image") await store.blobs(session).get(part.blob);
   }
@@ -66,7 +67,7 @@ export async function compare(stage: Stage, session: string): Promise<void> {
   for (const { saved } of repairs) {
     for (const name of saved === undefined ? [] : [saved, `${saved}.json`]) {
       const path = store.recoveryPath(name);
-      if ((await host.disk.stat(path)) === undefined) throw new Error(`${path} was not kept`);
+      if ((await host.disk.stat(path)) === undefined) throw new Finding("lost", `${path} was not kept`);
     }
   }
   judge("log", log, stage.oracle.log(session));
@@ -83,18 +84,20 @@ function judgeOwner(facts: readonly (Fact | OpaqueFact)[], before: string | unde
   const expected = moved ? [`${before} to ${raised.store}`] : [];
   const found = moves.map(({ from, to }) => `${from} to ${to}`);
   if (found.join() !== expected.join())
-    throw new Error(`moved ${found.join()} where ${expected.join()} was due`);
+    throw new Finding("other", `moved ${found.join()} where ${expected.join()} was due`);
   return raised?.store ?? before;
 }
 
 function judge(file: string, texts: readonly string[], known: FileRecord): void {
   const strange = texts.find((text) => !known.tried.has(text));
-  if (strange !== undefined) throw new Error(`the ${file} holds ${strange}, which nobody wrote`);
+  if (strange !== undefined)
+    throw new Finding("false success", `the ${file} holds ${strange}, which nobody wrote`);
   if (new Set(texts).size < texts.length)
-    throw new Error(`the ${file} holds something twice: ${texts.join(", ")}`);
+    throw new Finding("repeated", `the ${file} holds something twice: ${texts.join(", ")}`);
   const there = texts.filter((text) => known.acknowledged.includes(text));
   if (there.join("\n") !== known.acknowledged.join("\n")) {
-    throw new Error(
+    throw new Finding(
+      "lost",
       `the ${file} has of what was acknowledged (${known.acknowledged.join(", ")}) only: ${there.join(", ")}`,
     );
   }

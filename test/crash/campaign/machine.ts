@@ -1,18 +1,20 @@
 import type { Fate, MemoryDisk, UnsyncedChange } from "../memory-disk.ts";
 
 /** A machine in memory: its disk, who lives on it, and what people outside know of it. */
-export interface Machine {
+export interface Machine<Self> {
   readonly disk: MemoryDisk;
+  /** Somebody was told that it is unknown what is on disk, and will ask for a repair. */
+  mayRepair: boolean;
   /** The machine after all its processes were killed. */
-  killed(): this;
+  killed(): Self;
   /** The machine after a power cut; see {@link MemoryDisk.crash}. */
-  crashed(choose?: (change: UnsyncedChange, index: number) => Fate): this;
+  crashed(choose?: (change: UnsyncedChange, index: number) => Fate): Self;
   /** What is known outside, as text: machines with equal disks and equal texts need not both be looked at. */
   knows(): string;
 }
 
 /** What is done on a machine and crashed there. It must do the same each time. */
-export interface MachineScenario<M extends Machine = Machine> {
+export interface MachineScenario<M extends Machine<M>> {
   readonly name: string;
   /** The machine as it stands before, all of it durable. */
   set(): Promise<M>;

@@ -18,12 +18,13 @@ import {
 } from "./small-exams.ts";
 
 /** So many files are changed in an extent that is not endless. */
-const sizes: Readonly<Record<Extent["size"], number>> = { small: 2_000, full: 200_000, endless: Infinity };
+const sizes: Readonly<Record<Extent["size"], number>> = { small: 500, full: 200_000, endless: Infinity };
 
 /** Changed files of every kind, read in every way. An address is `<seed>.<number>`. */
 export const fuzzPlan: Plan = {
   scenario: "changed files",
   mishap: "fuzz",
+  hasChance: true,
   cases: async function* ({ seed, size }) {
     for (let number = 0; number < sizes[size]; number++) yield await caseAt(`${seed}.${number}`);
   },

@@ -1,6 +1,6 @@
-import { isHoldfastError } from "../../src/model/errors.ts";
-import type { Scenario } from "./every-crash.ts";
-import { stateDirectory, type World } from "./world.ts";
+import { isHoldfastError } from "../../../src/model/errors.ts";
+import type { StoreScenario } from "../campaign/store-scenario.ts";
+import { stateDirectory, type World } from "../world.ts";
 
 /** What is crashed, and what is made to fail, at each of its effects. */
 
@@ -34,7 +34,7 @@ async function both(...attempts: readonly Promise<unknown>[]): Promise<void> {
 }
 
 /** The work of a session that nothing is wrong with. */
-export const workingScenarios: readonly Scenario[] = [
+export const workingScenarios: readonly StoreScenario[] = [
   {
     name: "creating a session, with a blob",
     act: async (world) => void (await world.actor("creator").create([picture(1)])),
@@ -191,7 +191,7 @@ async function goOnBriefly(world: World): Promise<void> {
 }
 
 /** Mending what a death, a failing disk or a copy left. */
-export const mendingScenarios: readonly Scenario[] = [
+export const mendingScenarios: readonly StoreScenario[] = [
   { name: "recovering torn ends", prepare: tornSession, act: goOnBriefly },
   { name: "completing ends that only lack their newline", prepare: unfinishedSession, act: goOnBriefly },
   {

@@ -1,0 +1,299 @@
+/**
+ * Crashes a scenario at each of its steps, and again at each step of what comes next, in every way that a kill or a
+ * power cut may leave the disk. The exam is always the same:
+ *
+ *     crash → reopen → crash again on the way → reopen → go on writing → compare → power cut → compare
+ *
+ * An address is the first crash, or the first and the second with a `/` between. A crash is the step that did not come
+ * (`12`), how many bytes of it came where it is a write (`12t40`), and what happened to what was not synced: `k` where
+ * all processes were killed, or `:` and a letter for each change where the power was cut (see power-cut.ts).
+ */
+import { changesDisk, type UnsyncedChange } from "../memory-disk.ts";
+import { fatesOf, namedCuts, randomCut, type Device } from "../power-cut.ts";
+import { promised } from "./finding.ts";
+import type { Machine, MachineScenario } from "./machine.ts";
+import type { Case, Counts, Extent, Plan } from "./plan.ts";
+import { Random, seedFrom } from "./random.ts";
+import { afterTorn, everyPoint, findingAt, stepsOf } from "./steps.ts";
+
+/** A crash, as an address has it. */
+interface Crash {
+  readonly step: number;
+  readonly tornBytes?: number;
+  /** The fates of what was not synced; absent where all was killed. */
+  readonly cut?: string;
+}
+
+/** A step that writes. */
+interface Write {
+  readonly step: number;
+  readonly bytes: number;
+  /** It writes over what is there, which needs no space. */
+  readonly isInPlace: boolean;
+}
+
+/** Where a full plan has more second crashes, it takes some for each first one. */
+const secondCrashesMax = 40_000;
+
+/** The plan of a scenario; `smallCases`: how many a small one tries. */
+export function crashPlan<M extends Machine<M>>(
+  scenario: MachineScenario<M>,
+  { smallCases = 60 }: { smallCases?: number } = {},
+): Plan {
+  return new CrashPlan(scenario, smallCases);
+}
+
+class CrashPlan<M extends Machine<M>> implements Plan {
+  readonly mishap = "crash";
+  readonly hasChance = true;
+  readonly scenario: string;
+  readonly #does: MachineScenario<M>;
+  readonly #smallCases: number;
+  readonly #seen = new Set<string>();
+  #start: M | undefined;
+  /** What stands before each step, and after each torn write, by the beginning of the address. */
+  #points: M[] | undefined;
+  readonly #torn = new Map<string, M>();
+  #writes: Write[] = [];
+  /** The last first crash and what stood before the steps of its reopening. */
+  #reopened: { readonly first: string; readonly points: readonly M[] } | undefined;
+
+  constructor(scenario: MachineScenario<M>, smallCases: number) {
+    this.#smallCases = smallCases;
+    this.#does = scenario;
+    this.scenario = scenario.name;
+  }
+
+  async *cases({ size, seed }: Extent): AsyncIterable<Case> {
+    const random = new Random(seed ^ seedFrom(this.scenario));
+    if (size === "small") yield* this.#some(random);
+    else if (size === "full") yield* this.#all(random);
+    else for (;;) yield* this.#chance(random);
+  }
+
+  /** Some of what can be listed, half of it with a second crash. */
+  async *#some(random: Random): AsyncIterable<Case> {
+    const firsts = await this.#firstCrashes(usualCuts);
+    const half = Math.ceil(this.#smallCases / 2);
+    for (const first of sample(firsts, half, random)) yield this.#case([first]);
+    for (let left = half; left > 0;) {
+      const first = random.of(firsts);
+      const seconds = await this.#secondCrashes(first, plainCuts);
+      const some = sample(seconds, Math.min(left, 4), random);
+      for (const second of some) yield this.#case([first, second]);
+      left -= some.length;
+    }
+  }
+
+  /** All that can be listed; of second crashes an equal part for each first one where they are too many. */
+  async *#all(random: Random): AsyncIterable<Case> {
+    const firsts = await this.#firstCrashes(allCuts);
+    for (const first of firsts) yield this.#case([first]);
+    const eachMax = Math.max(3, Math.ceil(secondCrashesMax / firsts.length));
+    for (const first of sample(firsts, firsts.length, random)) {
+      if (!this.#isNew("reopened", await this.#crash(first))) continue;
+      const seconds = await this.#secondCrashes(first, usualCuts);
+      for (const second of sample(seconds, eachMax, random)) yield this.#case([first, second]);
+    }
+  }
+
+  caseAt(address: string): Promise<Case> {
+    return Promise.resolve(this.#case(address.split("/").map(parseCrash)));
+  }
+
+  // What can be listed
+
+  async #firstCrashes(cuts: Cuts): Promise<Crash[]> {
+    const points = await this.#pointsOfAct();
+    const crashes = points.flatMap((machine, step) => crashesAt(machine, { step }, cuts));
+    for (const { step, bytes, isInPlace } of this.#writes) {
+      for (const tornBytes of new Set([1, bytes >> 1, bytes - 1])) {
+        if (tornBytes <= 0 || tornBytes >= bytes) continue;
+        const machine = await this.#pointAt({ step, tornBytes });
+        const torn = crashesAt(machine, { step, tornBytes }, cuts);
+        // A kill tears no write of this size; a full disk does, but not where no space is needed.
+        crashes.push(...(isInPlace ? torn.filter(({ cut }) => cut !== undefined) : torn));
+      }
+    }
+    return crashes;
+  }
+
+  async #secondCrashes(first: Crash, cuts: Cuts): Promise<Crash[]> {
+    const points = await this.#pointsOfReopening(first);
+    return points.flatMap((machine, step) => crashesAt(machine, { step }, cuts));
+  }
+
+  /** Some cases that chance makes: one first crash, and a few second ones. */
+  async *#chance(random: Random): AsyncIterable<Case> {
+    const points = await this.#pointsOfAct();
+    const isTorn = this.#writes.length > 0 && random.oneIn(4);
+    const write = isTorn ? random.of(this.#writes) : undefined;
+    const place =
+      write === undefined
+        ? { step: random.below(points.length) }
+        : { step: write.step, tornBytes: 1 + random.below(Math.max(1, write.bytes - 1)) };
+    const cut = (machine: M | undefined): string =>
+      randomCut(machine?.disk.unsynced() ?? [], random.of(devices), () => random.unit());
+    const first = { ...place, cut: cut(await this.#pointAt(place)) };
+    yield this.#case([first]);
+    const reopened = await this.#pointsOfReopening(first);
+    for (let round = 0; round < 4; round++) {
+      const step = random.below(reopened.length);
+      yield this.#case([first, { step, cut: cut(reopened[step]) }]);
+    }
+  }
+
+  // One case
+
+  #case(crashes: readonly Crash[]): Case {
+    const address = crashes.map(writeCrash).join("/");
+    return {
+      address,
+      run: async () => {
+        try {
+          return await this.#run(crashes);
+        } catch (error) {
+          throw findingAt(`${this.scenario} at ${address}`, error);
+        }
+      },
+    };
+  }
+
+  async #run(crashes: readonly Crash[]): Promise<Partial<Counts>> {
+    const [first, second] = crashes;
+    if (first === undefined) return {};
+    const last = second ?? first;
+    const machine = second === undefined ? await this.#crash(first) : await this.#crashTwice(first, second);
+    if (!this.#isNew("", machine)) return {};
+    await this.#does.goOn(machine);
+    await this.#judge(machine);
+    const after = machine.crashed();
+    await this.#judge(after);
+    return {
+      simulatedKills: last.cut === undefined ? 1 : 0,
+      powerStates: (last.cut === undefined ? 0 : 1) + (this.#isNew("after", after) ? 1 : 0),
+      goneOn: 1,
+    };
+  }
+
+  async #judge(machine: M): Promise<void> {
+    const before = machine.disk.effects.length;
+    await this.#does.judge(machine);
+    const written = machine.disk.effects.slice(before).find(changesDisk);
+    promised(written === undefined, "foreign write", () => `reading did ${written?.verb} ${written?.path}`);
+  }
+
+  async #crash(crash: Crash): Promise<M> {
+    return crashed(await this.#pointAt(crash), crash.cut);
+  }
+
+  async #crashTwice(first: Crash, second: Crash): Promise<M> {
+    const points = await this.#pointsOfReopening(first);
+    const point = points[second.step];
+    if (point === undefined) throw new Error(`reopening has no step ${second.step}`);
+    return crashed(point, second.cut);
+  }
+
+  // Machines at a point
+
+  async #begin(): Promise<M> {
+    this.#start ??= await this.#does.set();
+    return this.#start.killed();
+  }
+
+  async #pointsOfAct(): Promise<readonly M[]> {
+    if (this.#points !== undefined) return this.#points;
+    const act = (machine: M) => this.#does.act(machine);
+    const steps = await stepsOf(await this.#begin(), act);
+    this.#writes = steps.flatMap(({ verb, path, bytes = 0 }, step) =>
+      verb === "write" && bytes > 1 ? [{ step, bytes, isInPlace: path.endsWith("/head") }] : [],
+    );
+    this.#points = await everyPoint(await this.#begin(), act);
+    return this.#points;
+  }
+
+  async #pointAt({ step, tornBytes }: Crash): Promise<M> {
+    const points = await this.#pointsOfAct();
+    if (tornBytes === undefined) {
+      const point = points[step];
+      if (point === undefined) throw new Error(`${this.scenario} has no step ${step}`);
+      return point;
+    }
+    const key = `${step}t${tornBytes}`;
+    const torn =
+      this.#torn.get(key) ??
+      (await afterTorn(await this.#begin(), (machine) => this.#does.act(machine), {
+        step,
+        bytes: tornBytes,
+      }));
+    this.#torn.set(key, torn);
+    return torn;
+  }
+
+  async #pointsOfReopening(first: Crash): Promise<readonly M[]> {
+    const name = writeCrash(first);
+    if (this.#reopened?.first === name) return this.#reopened.points;
+    const points = await everyPoint(await this.#crash(first), (machine) => this.#does.reopen(machine));
+    this.#reopened = { first: name, points };
+    return points;
+  }
+
+  /** False where the same was done with an equal machine before. */
+  #isNew(what: string, machine: M): boolean {
+    const state = `${what} ${machine.disk.fingerprint()} ${machine.knows()}`;
+    if (this.#seen.has(state)) return false;
+    this.#seen.add(state);
+    return true;
+  }
+}
+
+const devices: readonly Device[] = ["sequential", "safe_append", "arbitrary"];
+
+type Cuts = (unsynced: readonly UnsyncedChange[]) => readonly string[];
+
+const allCuts: Cuts = (unsynced) => namedCuts(unsynced, "arbitrary").map(({ letters }) => letters);
+/** Those that a name stands for whatever is at stake. */
+const usualCuts: Cuts = (unsynced) =>
+  namedCuts(unsynced, "arbitrary").flatMap(({ name, letters }) => (/change \d/.test(name) ? [] : [letters]));
+/** The plain ones, for the second of two crashes. That all survives is what a kill looks like. */
+const plainCuts: Cuts = (unsynced) =>
+  namedCuts(unsynced, "arbitrary").flatMap(({ name, letters }) =>
+    /^(nothing|each write is garbage)/.test(name) ? [letters] : [],
+  );
+
+/** A kill, and each of the cuts where something is at stake. */
+function crashesAt<M extends Machine<M>>(machine: M, place: Omit<Crash, "cut">, cuts: Cuts): Crash[] {
+  const unsynced = machine.disk.unsynced();
+  return [place, ...cuts(unsynced).map((cut) => ({ ...place, cut }))];
+}
+
+function crashed<M extends Machine<M>>(point: M, cut: string | undefined): M {
+  return cut === undefined ? point.killed() : point.crashed(fatesOf(cut, point.disk.unsynced()));
+}
+
+/** So many of them at most, in an order that chance makes. */
+function sample<T>(all: readonly T[], max: number, random: Random): readonly T[] {
+  const left = [...all];
+  for (let index = 0; index < Math.min(max, left.length - 1); index++) {
+    const other = index + random.below(left.length - index);
+    [left[index], left[other]] = [left[other] as T, left[index] as T];
+  }
+  return left.slice(0, max);
+}
+
+function writeCrash({ step, tornBytes, cut }: Crash): string {
+  const torn = tornBytes === undefined ? "" : `t${tornBytes}`;
+  return `${step}${torn}${cut === undefined ? "k" : `:${cut}`}`;
+}
+
+function parseCrash(text: string): Crash {
+  const match = /^(\d+)(?:t(\d+))?(?:k|:([a-z]+|-))$/.exec(text);
+  if (match === null)
+    throw new Error(`${JSON.stringify(text)} is no crash; one is like 12k, 12t40k or 12:dkg`);
+  const [, step, tornBytes, cut] = match;
+  return {
+    step: Number(step),
+    ...(tornBytes !== undefined && { tornBytes: Number(tornBytes) }),
+    ...(cut !== undefined && { cut }),
+  };
+}

@@ -1,0 +1,154 @@
+import type { DeliveryState } from "../../../src/model/delivery.ts";
+import type { Fact } from "../../../src/model/facts.ts";
+import type { OperationState } from "../../../src/model/operation.ts";
+import { projectPrompt } from "../../../src/model/projection.ts";
+import { faultOfPrompt } from "../../model/prompt-fault.ts";
+import { effectOf, timesOf } from "./effects.ts";
+import type { EngineMachine, Told } from "./engine-machine.ts";
+import { promised } from "./finding.ts";
+import type { WholeSession } from "./whole-session.ts";
+
+/** The oracle: what people were told and what the world shows, held against what is on record. */
+
+/**
+ * Throws a finding where anything is not as it must be, whatever happened. Resolves to what was read. `isTouched`: a user
+ * changed the files, so they witness nothing.
+ */
+export async function judgeSession(machine: EngineMachine, isTouched = false): Promise<WholeSession> {
+  const whole = await machine.whole();
+  judgeTold(machine, whole);
+  judgeMessages(machine, whole);
+  judgeAnswers(whole);
+  judgeQuestions(whole);
+  for (const group of byOrigin(whole)) judgeOperation(machine, whole, { group, isTouched });
+  const prompt = projectPrompt(whole.state, { text: () => "text", base64: () => "" });
+  const fault = faultOfPrompt(prompt);
+  promised(fault === undefined, "other", () => `no provider takes this conversation: ${fault}`);
+  return whole;
+}
+
+function judgeTold(machine: EngineMachine, { commits, state, queue }: WholeSession): void {
+  for (const told of machine.world.told) {
+    const kept = commits[told.seq];
+    promised(
+      JSON.stringify(kept) === JSON.stringify(told),
+      "lost",
+      () => `line ${told.seq} was told of and is not there`,
+    );
+  }
+  for (const told of machine.told) {
+    const holds = holdsStill(told, { commits, state, queue });
+    promised(holds, "lost", () => `${JSON.stringify(told)} is not so any more`);
+  }
+}
+
+function holdsStill(told: Told, { commits, state, queue }: WholeSession): boolean {
+  switch (told.is) {
+    case "sent":
+      return queue.deliveries.has(told.delivery);
+    case "seen":
+      return commits[told.seq]?.sum === told.sum;
+    case "approved": {
+      const found = state.operations.get(told.operation);
+      return found?.approval?.decided?.decision === told.decision;
+    }
+    case "resolved": {
+      const found = state.operations.get(told.operation);
+      return found !== undefined && "result" in found && found.result.outcome === told.outcome;
+    }
+    case "recorded":
+      return commits.flatMap(({ facts }) => facts).filter(isAnswer).length >= told.answers;
+    case "saved":
+      return true;
+    case "stopped":
+      return state.runs.get(told.run)?.at === told.as;
+  }
+}
+
+const isAnswer = ({ kind }: { readonly kind: string }): boolean => kind === "model.answered";
+
+/** Each message that was left is there once, and was given to the model once, in order; nothing else is there. */
+function judgeMessages(machine: EngineMachine, { state, queue }: WholeSession): void {
+  const deliveries = [...queue.deliveries.values()];
+  const texts = deliveries.map((one) => one.text ?? "");
+  for (const text of texts) promised(machine.tried.has(text), "false success", () => `nobody sent ${text}`);
+  const said = state.messages.flatMap(({ message }) =>
+    message.role === "user" && message.delivery !== undefined ? [message.delivery] : [],
+  );
+  promised(new Set(said).size === said.length, "repeated", () => `delivered twice: ${said.join(", ")}`);
+  for (const { at, delivery } of deliveries) {
+    if (at === "acknowledged")
+      promised(said.includes(delivery), "lost", () => `${delivery} was acknowledged and is not in the log`);
+  }
+  const order = (list: readonly Pick<DeliveryState, "delivery">[]) =>
+    list.map(({ delivery }) => delivery).join();
+  const delivered = deliveries.filter(({ delivery }) => said.includes(delivery));
+  promised(order(delivered) === said.join(), "other", () => `delivered in another order: ${said.join(", ")}`);
+}
+
+/** Each turn of the recorded model was asked until it was answered once, and then never again. */
+function judgeAnswers({ commits }: WholeSession): void {
+  const answered = new Set<number>();
+  let asked: number | undefined;
+  for (const fact of commits.flatMap(({ facts }) => facts)) {
+    if (fact.kind === "model.requested") {
+      asked = (fact as unknown as { cassetteIndex?: number }).cassetteIndex;
+      promised(
+        asked === undefined || !answered.has(asked),
+        "repeated",
+        () => `turn ${asked} was asked again`,
+      );
+    } else if (fact.kind === "model.answered") answered.add(asked ?? -1);
+  }
+}
+
+/** A person is asked once about a call, whoever died over it; and decides once. */
+function judgeQuestions({ commits, state }: WholeSession): void {
+  const asked = new Set<string>();
+  for (const fact of commits.flatMap(({ facts }) => facts as Fact[])) {
+    if (fact.kind !== "approval.asked") continue;
+    const origin = state.operations.get(fact.operation)?.origin ?? fact.operation;
+    promised(!asked.has(origin), "repeated", () => `a person was asked again about ${origin}`);
+    asked.add(origin);
+  }
+}
+
+/** Operations that stand for one call of the model, in the order in which they were made. */
+function byOrigin({ state }: WholeSession): readonly OperationState[][] {
+  const groups = new Map<string, OperationState[]>();
+  for (const operation of state.operations.values())
+    groups.set(operation.origin, [...(groups.get(operation.origin) ?? []), operation]);
+  return [...groups.values()];
+}
+
+function judgeOperation(
+  machine: EngineMachine,
+  { state }: WholeSession,
+  { group, isTouched }: { readonly group: readonly OperationState[]; readonly isTouched: boolean },
+): void {
+  const last = group.at(-1);
+  if (last === undefined) return;
+  const name = `${last.tool} ${last.operation}`;
+  for (const earlier of group.slice(0, -1)) {
+    const outcome = "result" in earlier ? earlier.result.outcome : earlier.at;
+    promised(outcome === "not_executed", "repeated", () => `${name} stands for one that is ${outcome}`);
+  }
+  if (last.at === "unknown") {
+    const may = last.effect === "supervised" || last.effect === "opaque" || isNewFile(last);
+    promised(may, "wrong doubt", () => `${name} is called unknown: ${last.doubt.reason}`);
+  }
+  const times = isTouched ? undefined : timesOf(machine, effectOf(state, last));
+  if (times === undefined) return;
+  promised(times <= 1, "repeated", () => `${name} happened ${times} times`);
+  if (!("result" in last)) return;
+  const { outcome, resolution } = last.result;
+  if (outcome === "ok") promised(times === 1, "false success", () => `${name} is ok and did not happen`);
+  const never = ["not_executed", "denied", "canceled"].includes(outcome) && resolution === undefined;
+  if (never) promised(times === 0, "lost", () => `${name} is ${outcome} and did happen`);
+}
+
+/** The one file change that leaves nothing to prove it by: a new file between its two names. */
+function isNewFile(operation: OperationState): boolean {
+  const evidence = "evidence" in operation ? operation.evidence : undefined;
+  return evidence?.class === "checked" && evidence.method === "create";
+}
