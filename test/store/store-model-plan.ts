@@ -1,6 +1,6 @@
 import { Finding } from "../crash/campaign/finding.ts";
 import type { Case, Extent, Plan } from "../crash/campaign/plan.ts";
-import { Random } from "./fuzz/random.ts";
+import { Random, seedFrom } from "../crash/campaign/random.ts";
 import { commandOf, commandsMax, type StoreCommand } from "./store-commands.ts";
 import { StorePair } from "./store-pair.ts";
 
@@ -18,9 +18,8 @@ export const storeModelPlan: Plan = {
 };
 
 async function caseAt(address: string): Promise<Case> {
-  const [, seed, number] = /^(\d+)\.(\d+)$/.exec(address) ?? [];
-  if (seed === undefined || number === undefined) throw new Error(`there is no case ${address}`);
-  const random = new Random(Number(seed), Number(number));
+  if (!/^\d+\.\d+$/.test(address)) throw new Error(`there is no case ${address}`);
+  const random = new Random(seedFrom(address));
   const length = 1 + random.below(lengthMax);
   const commands = Array.from({ length }, () => commandOf(random.below(commandsMax)));
   return {
