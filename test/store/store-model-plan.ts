@@ -4,7 +4,7 @@ import { Random, seedFrom } from "../crash/campaign/random.ts";
 import { commandOf, commandsMax, type StoreCommand } from "./store-commands.ts";
 import { StorePair } from "./store-pair.ts";
 
-const sizes: Readonly<Record<Extent["size"], number>> = { small: 200, full: 20_000, endless: Infinity };
+const sizes: Readonly<Record<Extent["size"], number>> = { small: 40, full: 20_000, endless: Infinity };
 const lengthMax = 40;
 
 /** Random commands to a store, compared with the reference after each. An address is `<seed>.<number>`. */
