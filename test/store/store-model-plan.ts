@@ -11,6 +11,7 @@ const lengthMax = 40;
 export const storeModelPlan: Plan = {
   scenario: "store beside its reference",
   mishap: "model",
+  hasChance: true,
   cases: async function* ({ seed, size }) {
     for (let number = 0; number < sizes[size]; number++) yield await caseAt(`${seed}.${number}`);
   },
