@@ -91,7 +91,7 @@ async function examine(
   const known = { sums: new Set([...seed.sums, ...another.sums]), isForged };
   if (what === "log.jsonl" || what.startsWith("base/")) return await examineLog(files, known, goesOnBy);
   if (what === "queue.jsonl") return await examineQueue(files, known);
-  if (what === "head") return await examineHead(files);
+  if (what === "head") return await examineHead(files, bytes.equals(contentOf(another, what)));
   if (what === "state.json") return await examineState(seed.lean, bytes, "sto_01m8qjssp4m2rsvcsqj510rd43");
   if (what === "live.jsonl") return await examineLive(bytes, seqOf(bytesOf(seed.files, what)));
   if (what === "claim") return await examineClaim(bytes);
