@@ -1,5 +1,7 @@
 import { realPlans } from "../real/real-plans.ts";
+import { flipPlan } from "../../store/fuzz/flip-plan.ts";
 import { fuzzPlan } from "../../store/fuzz/plan.ts";
+import { storeModelPlan } from "../../store/store-model-plan.ts";
 import { commandScenario, commandsScenario } from "../scenarios/commands.ts";
 import { engineScenarios } from "../scenarios/index.ts";
 import { mendingScenarios, workingScenarios } from "../scenarios/store.ts";
@@ -26,6 +28,8 @@ export function allPlans(): readonly Plan[] {
     mishapPlan(commandsScenario),
     mishapPlan(commandScenario),
     fuzzPlan,
+    flipPlan,
+    storeModelPlan,
     ...realPlans(),
   ];
 }
