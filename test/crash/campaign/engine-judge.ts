@@ -68,7 +68,7 @@ function holdsStill(told: Told, { commits, state, queue }: WholeSession): boolea
 const isAnswer = ({ kind }: { readonly kind: string }): boolean => kind === "model.answered";
 
 /** Each message that was left is there once, and was given to the model once, in order; nothing else is there. */
-export function judgeMessages(machine: EngineMachine, { state, queue }: WholeSession): void {
+function judgeMessages(machine: EngineMachine, { state, queue }: WholeSession): void {
   const deliveries = [...queue.deliveries.values()];
   const texts = deliveries.flatMap((one) => one.text ?? []);
   for (const text of texts) promised(machine.tried.has(text), "false success", () => `nobody sent ${text}`);

@@ -7,13 +7,13 @@
  * An address is the bytes that are left of the log and of the queue, and what the head is: `1200,340,stale`.
  */
 import { isHoldfastError } from "../../../src/model/errors.ts";
-import { judgeMessages } from "./engine-judge.ts";
 import type { EngineMachine } from "./engine-machine.ts";
 import { engineScenario, type EngineScenario } from "./engine-scenario.ts";
 import { Finding, promised } from "./finding.ts";
 import type { Case, Counts, Extent, Plan } from "./plan.ts";
 import { Random, seedFrom } from "./random.ts";
 import { findingAt } from "./steps.ts";
+import type { WholeSession } from "./whole-session.ts";
 
 const heads = ["kept", "gone", "stale", "foreign", "flipped"] as const;
 type Head = (typeof heads)[number];
@@ -143,7 +143,7 @@ class RollbackPlan implements Plan {
 
   async #examine(machine: EngineMachine): Promise<void> {
     const whole = await machine.whole();
-    judgeMessages(machine, whole);
+    judgeDeliveries(whole);
     for (const { at, delivery } of whole.queue.deliveries.values())
       promised(
         at !== "claimed" && at !== "admitted",
@@ -178,6 +178,17 @@ class RollbackPlan implements Plan {
     machine.disk.settle();
     this.#whole = { machine, folder, staleHead, ...filesOf(machine, folder) };
     return this.#whole;
+  }
+}
+
+/** Each message is in the log once at most, and those that the queue knows of in its order. */
+function judgeDeliveries({ state, queue }: WholeSession): void {
+  const said = state.messages.flatMap(({ message: { delivery } }) => delivery ?? []);
+  promised(new Set(said).size === said.length, "repeated", () => `delivered twice: ${said.join(", ")}`);
+  for (const { at, delivery } of queue.deliveries.values()) {
+    const isSaid = said.includes(delivery);
+    if (at === "acknowledged") promised(isSaid, "lost", () => `${delivery} is acknowledged, and not in the log`);
+    if (at === "blocked") promised(!isSaid, "repeated", () => `${delivery} is blocked, and in the log`);
   }
 }
 
