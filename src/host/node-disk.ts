@@ -143,7 +143,7 @@ function syncDirectory(path: string): void {
 
 /** Without a pause between the comparison and the cut, so that nothing of this process comes between them. */
 function cutTail(cut: TailCut): boolean {
-  const guard = fs.statSync(cut.guard.path, { bigint: true, throwIfNoEntry: false });
+  const guard = attemptOrAbsent("stat", cut.guard.path, () => fs.statSync(cut.guard.path, { bigint: true }));
   if (guard === undefined || String(guard.ino) !== cut.guard.inode) return false;
   // A new descriptor: after a failed sync an old one may show bytes that the disk lacks without an error.
   const descriptor = fs.openSync(cut.path, O_RDWR);

@@ -21,7 +21,7 @@ export interface Keepsake {
   readonly action: "cut" | "copied";
 }
 
-const chunkBytes = 1024 * 1024;
+const chunkBytes = 64 * 1024;
 
 /** Keeps the bytes and their manifest durably; resolves to the name. Rejects with a DiskError. */
 export async function keepBytes(

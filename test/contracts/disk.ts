@@ -1,52 +1,9 @@
 /** What every disk promises, as data: the disk in memory and the real one must keep the same promises. */
 import { join } from "node:path";
 import { expect } from "vitest";
-import { isDiskError, type Disk, type DiskFile, type OpenMode } from "../../src/host/index.ts";
-
-/** One promise. `directory` exists, is empty, and belongs to this run. */
-export interface DiskPromise {
-  readonly name: string;
-  readonly run: (disk: Disk, directory: string) => Promise<void>;
-}
-
-const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
-
-/** The code with which an effect was refused, or undefined where it was not. */
-async function refusal(effect: Promise<unknown>): Promise<string | undefined> {
-  try {
-    await effect;
-    return undefined;
-  } catch (error) {
-    if (isDiskError(error)) return error.code;
-    throw error;
-  }
-}
-
-async function using<T>(disk: Disk, path: string, mode: OpenMode, use: (file: DiskFile) => Promise<T>) {
-  const file = await disk.open(path, mode);
-  try {
-    return await use(file);
-  } finally {
-    await file.close();
-  }
-}
-
-async function put(disk: Disk, path: string, text: string): Promise<void> {
-  await using(disk, path, "create", async (file) => {
-    expect(await file.write(encode(text))).toBe(text.length);
-  });
-}
-
-async function textOf(disk: Disk, path: string): Promise<string> {
-  return using(disk, path, "read", async (file) => {
-    const into = new Uint8Array(1024);
-    return Buffer.from(into.subarray(0, await file.read(into, 0))).toString("latin1");
-  });
-}
-
-async function inodeOf(disk: Disk, path: string): Promise<string> {
-  return (await disk.stat(path))?.inode ?? "absent";
-}
+import type { Disk } from "../../src/host/index.ts";
+import { encode, inodeOf, put, refusal, textOf, using, type DiskPromise } from "./disk-access.ts";
+import { openFilePromises } from "./disk-open-files.ts";
 
 const openings: DiskPromise[] = [
   {
@@ -270,6 +227,52 @@ const names: DiskPromise[] = [
     },
   },
   {
+    name: "a rename changes nothing where it is refused: onto what is above, by names too long, out of nothing",
+    async run(disk, directory) {
+      const [a, file, long] = [join(directory, "a"), join(directory, "a", "file"), "n".repeat(256)];
+      await disk.makeDirectory(a);
+      await put(disk, file, "one");
+      expect(await refusal(disk.rename(file, a))).toBe("ENOTEMPTY");
+      expect(await refusal(disk.rename(file, join(directory, long)))).toBe("ENAMETOOLONG");
+      expect(await refusal(disk.rename(file, join(directory, "none", "file")))).toBe("ENOENT");
+      expect(await refusal(disk.rename(file, join(file, "below")))).toBe("ENOTDIR");
+      expect(await refusal(disk.open(join(a, long), "create"))).toBe("ENAMETOOLONG");
+      expect(await refusal(disk.stat(join(a, long)))).toBe("ENAMETOOLONG");
+      await put(disk, join(a, long.slice(1)), "two");
+      expect((await disk.list(a)).toSorted()).toEqual(["file", long.slice(1)]);
+      expect(await textOf(disk, file)).toBe("one");
+    },
+  },
+  {
+    name: "directories have no second name, and a file that is replaced loses the one that it had",
+    async run(disk, directory) {
+      const [sub, file, other] = [join(directory, "sub"), join(directory, "file"), join(directory, "other")];
+      await disk.makeDirectory(sub);
+      expect(await refusal(disk.link(sub, join(directory, "link")))).toBe("EPERM");
+      await put(disk, file, "one");
+      await disk.link(file, join(sub, "second"));
+      await put(disk, other, "two");
+      await disk.rename(other, file);
+      expect(await disk.stat(join(sub, "second"))).toMatchObject({ links: 1, size: 3 });
+      expect(await textOf(disk, join(sub, "second"))).toBe("one");
+      expect(await textOf(disk, file)).toBe("two");
+      expect(await refusal(disk.removeDirectory(sub))).toBe("ENOTEMPTY");
+    },
+  },
+  {
+    name: "attributes are those of the file, not of a name, and stay",
+    async run(disk, directory) {
+      const [path, link] = [join(directory, "file"), join(directory, "link")];
+      await put(disk, path, "one");
+      await disk.link(path, link);
+      await disk.setAttributes(path, { mode: 0o640, ...(await ownerOf(disk, path)) });
+      await disk.rename(path, join(directory, "moved"));
+      expect((await disk.stat(link))?.mode).toBe(0o640);
+      const none = disk.setAttributes(path, { mode: 0o640, uid: 0, gid: 0 });
+      expect(await refusal(none)).toBe("ENOENT");
+    },
+  },
+  {
     name: "a file that takes another's place is another one by inode and birth time",
     async run(disk, directory) {
       const path = join(directory, "file");
@@ -330,7 +333,41 @@ const cuts: DiskPromise[] = [
       expect(await textOf(disk, path)).toBe("one two");
     },
   },
+  {
+    name: "where the lock file is another one nothing else is looked at; where it is the same a missing file is told",
+    async run(disk, directory) {
+      const { path, guard } = await cutting(disk, directory);
+      const [none, wrong] = [join(directory, "none"), { path: guard.path, inode: "0" }];
+      const cut = { size: 3, bytes: encode(" two") };
+      expect(await disk.cutTail({ ...cut, path: none, guard: wrong })).toBe(false);
+      expect(await disk.cutTail({ ...cut, path: directory, guard: wrong })).toBe(false);
+      expect(await refusal(disk.cutTail({ ...cut, path: none, guard }))).toBe("ENOENT");
+      expect(await refusal(disk.cutTail({ ...cut, path: directory, guard }))).toBe("EISDIR");
+      const below = { path: join(path, "lease"), inode: guard.inode };
+      expect(await disk.cutTail({ ...cut, path, guard: below })).toBe(false);
+      expect(await textOf(disk, path)).toBe("one two");
+    },
+  },
+  {
+    name: "no bytes at the end are a tail too, and whoever appends goes on where the cut was",
+    async run(disk, directory) {
+      const { path, guard } = await cutting(disk, directory);
+      await using(disk, path, "append", async (file) => {
+        expect(await disk.cutTail({ path, guard, size: 7, bytes: encode("") })).toBe(true);
+        expect(await disk.cutTail({ path, guard, size: 0, bytes: encode("one two") })).toBe(true);
+        expect((await file.stat()).size).toBe(0);
+        await file.write(encode("three"));
+      });
+      expect(await textOf(disk, path)).toBe("three");
+    },
+  },
 ];
 
 /** Every promise of {@link Disk} that can be seen without a crash. */
-export const diskContract: readonly DiskPromise[] = [...openings, ...contents, ...names, ...cuts];
+export const diskContract: readonly DiskPromise[] = [
+  ...openings,
+  ...contents,
+  ...openFilePromises,
+  ...names,
+  ...cuts,
+];

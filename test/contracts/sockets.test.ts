@@ -15,13 +15,9 @@ import { join } from "node:path";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import {
-  isDiskError,
-  messageBytesMax,
-  nodeHost,
-  type Connection,
-  type Listener,
-} from "../../src/host/index.ts";
+import { messageBytesMax, nodeHost, type Connection, type Listener } from "../../src/host/index.ts";
+import { EngineWorld } from "../crash/engine-world.ts";
+import { follow, listen as listenTo, refusal, socketContract } from "./sockets.ts";
 
 const { sockets } = nodeHost();
 const listeners: Listener[] = [];
@@ -40,57 +36,12 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const newPath = (): string => join(root, `s${(count += 1)}`);
 
-async function refusal(effect: Promise<unknown>): Promise<string | undefined> {
-  const error: unknown = await effect.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  if (error === undefined || isDiskError(error)) return error?.code;
-  throw error;
-}
-
-/** All messages of a connection in order, and a promise of its end. */
-function follow(connection: Connection) {
-  const messages: unknown[] = [];
-  let wake = (): void => undefined;
-  let ends = 0;
-  const closed = new Promise<void>((resolve) =>
-    connection.onMessage(
-      (message) => {
-        messages.push(message);
-        wake();
-      },
-      () => {
-        ends += 1;
-        resolve();
-      },
-    ),
-  );
-  const until = async (length: number): Promise<unknown[]> => {
-    while (messages.length < length) await new Promise<void>((resolve) => (wake = resolve));
-    return messages;
-  };
-  return { messages, closed, until, ends: () => ends };
-}
-
-/** Listens at `path` and resolves, at `accepted`, to the other end of the first connection. */
+/** As the contract listens, and ends with the test. */
 async function listen(path: string) {
-  let accept = (_connection: Connection): void => undefined;
-  const accepted = new Promise<Connection>((resolve) => (accept = resolve));
-  const listener = await sockets.listen(path, (connection) => {
-    connections.push(connection);
-    accept(connection);
-  });
-  listeners.push(listener);
-  return { listener, accepted };
-}
-
-async function pair(): Promise<{ client: Connection; server: Connection }> {
-  const path = newPath();
-  const { accepted } = await listen(path);
-  const client = await sockets.connect(path);
-  connections.push(client);
-  return { client, server: await accepted };
+  const listening = await listenTo(sockets, path);
+  listeners.push(listening.listener);
+  void listening.accepted.then((connection) => connections.push(connection));
+  return listening;
 }
 
 /** A connection whose other end speaks bytes, not messages. */
@@ -102,63 +53,25 @@ async function rawPair(): Promise<{ raw: Socket; server: Connection }> {
   return { raw, server: await accepted };
 }
 
+describe("the real sockets", () => {
+  test.each(socketContract)("$name", async ({ run }) => {
+    const directory = newPath();
+    mkdirSync(directory);
+    await run(sockets, directory);
+  });
+});
+
+describe("the sockets in memory", () => {
+  test.each(socketContract)("$name", async ({ run }) => {
+    const world = new EngineWorld({ commands: true });
+    world.disk.plant("/s/file", "");
+    const host = world.start("process", "test").host;
+    await run(host.sockets, "/s");
+    world.end();
+  });
+});
+
 describe("a connection", () => {
-  test("carries any JSON value both ways, in order", async () => {
-    const { client, server } = await pair();
-    const values = [{ a: [1, null, "ä\u2028\n\ud83d\ude00"] }, "", 0, null, [], "x".repeat(300_000)];
-    for (const value of values) {
-      expect(client.send(value)).toBe(true);
-      expect(server.send(value)).toBe(true);
-    }
-    expect(await follow(server).until(values.length)).toEqual(values);
-    expect(await follow(client).until(values.length)).toEqual(values);
-  });
-
-  test("keeps what comes before anybody listens, also when the other end has left", async () => {
-    const { client, server } = await pair();
-    for (let index = 0; index < 100; index += 1) client.send({ index });
-    client.close();
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    const { messages, closed } = follow(server);
-    await closed;
-    expect(messages).toEqual(Array.from({ length: 100 }, (_, index) => ({ index })));
-  });
-
-  test("tells its end exactly once, on both sides, and takes nothing more", async () => {
-    const { client, server } = await pair();
-    const [atClient, atServer] = [follow(client), follow(server)];
-    client.close();
-    client.close();
-    expect(client.send("late")).toBe(false);
-    await Promise.all([atClient.closed, atServer.closed]);
-    expect(server.send("late")).toBe(false);
-    expect([atClient.ends(), atServer.ends()]).toEqual([1, 1]);
-    await follow(server).closed; // Whoever asks after the end is told at once.
-  });
-
-  test("delivers a last message though the one who sent it closed at once and read nothing", async () => {
-    const { client, server } = await pair();
-    for (let index = 0; index < 50; index += 1) client.send("x".repeat(1000));
-    server.send("goodbye");
-    server.close();
-    const atClient = follow(client);
-    await atClient.closed;
-    expect(atClient.messages).toEqual(["goodbye"]);
-  });
-
-  test("that is closed by its own message handler gets none of those behind", async () => {
-    const { client, server } = await pair();
-    for (let index = 0; index < 10; index += 1) client.send(index);
-    const seen: unknown[] = [];
-    await new Promise<void>((closed) =>
-      server.onMessage((message) => {
-        seen.push(message);
-        if (message === 3) server.close();
-      }, closed),
-    );
-    expect(seen).toEqual([0, 1, 2, 3]);
-  });
-
   test("puts messages together that arrive byte by byte", async () => {
     const { raw, server } = await rawPair();
     const received = follow(server);
@@ -189,16 +102,6 @@ describe("a connection", () => {
     raw.destroy();
   });
 
-  test("takes a message of the greatest length and refuses to send a longer one", async () => {
-    const { client, server } = await pair();
-    const greatest = "x".repeat(messageBytesMax - 3);
-    expect(client.send(greatest)).toBe(true);
-    expect(await follow(server).until(1)).toEqual([greatest]);
-    expect(() => client.send(`${greatest}x`)).toThrow(RangeError);
-    expect(() => client.send(undefined)).toThrow();
-    expect(client.send("still here")).toBe(true);
-  });
-
   test("ends when the process at its other end is killed", async () => {
     const path = newPath();
     const { accepted } = await listen(path);
@@ -213,18 +116,6 @@ describe("a connection", () => {
 });
 
 describe("listening", () => {
-  test("is refused where the path is too long, and so is connecting: it would reach somebody else", async () => {
-    const path = join(root, "x".repeat(100 - root.length));
-    expect(Buffer.byteLength(path)).toBe(101);
-    expect(await refusal(sockets.listen(path, () => undefined))).toBe("ENAMETOOLONG");
-    expect(await refusal(sockets.connect(path))).toBe("ENAMETOOLONG");
-    const { accepted } = await listen(path.slice(0, 100));
-    connections.push(await sockets.connect(path.slice(0, 100)), await accepted);
-    const umlauts = join(root, "ä".repeat(Math.ceil((101 - root.length) / 2)));
-    expect(umlauts.length).toBeLessThan(100);
-    expect(await refusal(sockets.listen(umlauts, () => undefined))).toBe("ENAMETOOLONG");
-  });
-
   test("is private, takes its name away at the end, and lets connections go on", async () => {
     const path = newPath();
     const { listener, accepted } = await listen(path);
@@ -258,12 +149,6 @@ describe("listening", () => {
     writeFileSync(path, "mine");
     expect(await refusal(sockets.listen(path, () => undefined))).toBe("EADDRINUSE");
     expect(statSync(path).size).toBe(4);
-  });
-
-  test("is refused where there is no directory", async () => {
-    expect(await refusal(sockets.listen(join(root, "none", "s"), () => undefined))).toMatch(
-      /^(ENOENT|EACCES)$/,
-    );
   });
 });
 

@@ -1,67 +1,42 @@
 import { expect, test } from "vitest";
-import { afterKill, afterPowerCut, countChanges, delayAt, dieAt, momentsOf } from "./commands-deaths.ts";
-import { askedForCommands } from "./commands-story.ts";
+import { mishapPlan } from "./campaign/mishap-plan.ts";
+import type { Counts, Plan } from "./campaign/plan.ts";
+import { mishapsAt } from "./mishaps.ts";
+import { playUnder } from "./play-under.ts";
+import { commandScenario, commandsScenario } from "./scenarios/commands.ts";
 
-const stride = Number(process.env["STRIDE"] ?? 7);
-test("scratch", async () => {
-  const start = await askedForCommands();
-  console.log(await countChanges(start));
-  const { changes, supervised } = await countChanges(start);
-  const failures: string[] = [];
-  const attempt = async (label: string, work: () => Promise<unknown>) => {
+/** What did not hold, and how much was tried. */
+async function smallPlan(plan: Plan): Promise<{ faults: string[]; counts: Partial<Counts>; cases: number }> {
+  const faults: string[] = [];
+  const counts: Record<string, number> = {};
+  let cases = 0;
+  for await (const one of plan.cases({ seed: 1, size: "small" })) {
+    cases++;
     try {
-      await work();
+      const done = await one.run();
+      for (const [name, count] of Object.entries(done)) counts[name] = (counts[name] ?? 0) + count;
     } catch (error) {
-      failures.push(`${label}: ${String(error)} ${(error as Error).stack?.split("\n")[2]}`);
+      faults.push(String(error));
     }
-  };
-  const timed = async (label: string, work: () => Promise<number>) => {
-    const from = performance.now();
-    const cases = await work();
-    const ms = performance.now() - from;
-    console.log(label, cases, ms.toFixed(0), "ms", ((cases / ms) * 1000).toFixed(0), "/s", failures.length);
-  };
-  for (const victim of ["worker", "supervisor", "both"] as const)
-    await timed(victim, async () => {
-      let n = 0;
-      for (let at = 0; at < changes; at += stride)
-        await attempt(`${victim}@${at}`, async () => {
-          if (await dieAt(start, victim, at)) n++;
-        });
-      return n;
-    });
-  await timed("late", async () => {
-    let n = 0;
-    for (let at = 0; at < supervised; at += stride > 1 ? 2 : 1)
-      await attempt(`late@${at}`, async () => {
-        if (await delayAt(start, at)) n++;
-      });
-    return n;
-  });
-  const moments = await momentsOf(start);
-  await timed("kill", async () => {
-    let n = 0;
-    for (let i = 0; i < moments.length; i += stride)
-      await attempt(`kill@${i} ${moments[i]!.label}`, async () => {
-        await afterKill(moments[i]!);
-        n++;
-      });
-    return n;
-  });
-  await timed("power", async () => {
-    let n = 0;
-    for (let i = 0; i < moments.length; i += stride)
-      await attempt(`power@${i} ${moments[i]!.label}`, async () => {
-        await afterPowerCut(moments[i]!);
-        n++;
-      });
-    return n;
-  });
-  console.log(
-    failures
-      .map((f) => f.slice(0, 700))
-      .slice(0, 12)
-      .join("\n"),
-  );
-  expect(failures.length).toBe(0);
-}, 300_000);
+  }
+  return { faults: faults.slice(0, 10), counts, cases };
+}
+
+test("each command of a run is executed once at most, whoever dies, stops or is cut off, and when", async () => {
+  const { faults, cases } = await smallPlan(mishapPlan(commandsScenario));
+  expect(faults).toEqual([]);
+  expect(cases).toBeGreaterThan(80);
+}, 60_000);
+
+test("what is found out of one command holds, whatever two things befall its processes", async () => {
+  const { faults, counts } = await smallPlan(mishapPlan(commandScenario));
+  expect(faults).toEqual([]);
+  expect(counts.simulatedKills).toBeGreaterThan(20);
+  expect(counts.powerStates).toBeGreaterThan(10);
+}, 60_000);
+
+test("the same mishaps come to the same, effect for effect", async () => {
+  const story = await commandsScenario.story();
+  const once = async (): Promise<unknown> => await playUnder(story, mishapsAt("stop@20,worker@9,go-on@40"));
+  expect(await once()).toEqual(await once());
+});

@@ -5,6 +5,7 @@ import type { Fact, FactOf } from "../../src/model/facts.ts";
 import type { OperationState } from "../../src/model/operation.ts";
 import { promised } from "./campaign/finding.ts";
 import type { EngineWorld } from "./engine-world.ts";
+import { isReordering, mayDoubtCommands, type MishapKind } from "./mishaps.ts";
 
 /** What must be true of a run with commands when it is over, whoever died on the way. */
 
@@ -47,14 +48,8 @@ export async function readCalls(world: EngineWorld): Promise<Reading> {
   return { session, calls, commits, facts: commits.flatMap((commit) => commit.facts as Fact[]) };
 }
 
-/** What may be in doubt. */
-export interface Doubt {
-  /** True where a supervisor died: only then may the end of a command be unknown. */
-  readonly ofCommands: boolean;
-}
-
 /** Throws a finding where something was lost, done twice, called done that was not, or called unknown that can be known. */
-export async function judgeCommands(world: EngineWorld, doubt: Doubt): Promise<void> {
+export async function judgeCommands(world: EngineWorld, happened: ReadonlySet<MishapKind>): Promise<void> {
   await world.quiet();
   const reading = await readCalls(world);
   const { calls, facts, commits } = reading;
@@ -67,12 +62,15 @@ export async function judgeCommands(world: EngineWorld, doubt: Doubt): Promise<v
   promised(calls.length === words.length, "lost", () => `there are ${calls.length} calls`);
   const ended = facts.filter((fact) => fact.kind === "run.ended").map(({ status }) => status);
   promised(isDeepStrictEqual(ended, ["completed"]), "other", () => `the run ended ${ended.join(", ")}`);
-  for (const call of calls) judgeCall(world, call);
-  for (const fact of facts) if (fact.kind === "op.unknown") judgeUnknown(fact, reading, doubt);
+  for (const call of calls) judgeCall(world, call, happened);
+  const mayDoubt = mayDoubtCommands(happened);
+  for (const fact of facts)
+    if (fact.kind === "op.unknown")
+      judgeUnknown(fact, reading, { mayDoubt, isReordered: isReordering(happened) });
   judgeOutside(world, calls);
 }
 
-function judgeCall(world: EngineWorld, { tool, word, tries }: Call): void {
+function judgeCall(world: EngineWorld, { tool, word, tries }: Call, happened: ReadonlySet<MishapKind>): void {
   const told = (): string => `${tool} ${word}: ${tries.map((one) => JSON.stringify(one)).join("; ")}`;
   promised(
     tries.every(({ at }) => at === "settled"),
@@ -89,7 +87,7 @@ function judgeCall(world: EngineWorld, { tool, word, tries }: Call): void {
     if (isResolved(one)) continue;
     const executed = executions.get(one.operation) ?? 0;
     promised(!isVain(one) || executed === 0, "false success", () => `it was executed: ${told()}`);
-    const mayBe = isVain(one) || outcomeOf(one) === "ok";
+    const mayBe = isVain(one) || outcomeOf(one) === "ok" || (tool === "exec" && happened.has("command"));
     promised(mayBe, "other", () => `it ended with another outcome: ${told()}`);
     if (outcomeOf(one) !== "ok" || word === "") continue;
     promised(tool !== "exec" || executed === 1, "false success", () => `never executed: ${told()}`);
@@ -109,14 +107,25 @@ function executionsOf({ executions }: EngineWorld, operation: string): number {
   return executions.filter(({ env }) => env["HOLDFAST_OPERATION"] === operation).length;
 }
 
+interface Doubt {
+  readonly mayDoubt: boolean;
+  readonly isReordered: boolean;
+}
+
 /** Only what claims to have been started, and has no record of its end, is unknown; and what nobody can prove at all. */
-function judgeUnknown(fact: FactOf<"op.unknown">, { calls }: Reading, { ofCommands }: Doubt): void {
+function judgeUnknown(
+  fact: FactOf<"op.unknown">,
+  { calls }: Reading,
+  { mayDoubt, isReordered }: Doubt,
+): void {
   const tool = calls.find(({ tries }) => tries.some(({ operation }) => operation === fact.operation))?.tool;
   const told = (): string => `${tool ?? "?"} is called unknown: ${JSON.stringify(fact)}`;
   if (tool === "launch") return;
-  promised(tool === "exec" && ofCommands, "wrong doubt", told);
+  promised(tool === "exec" && mayDoubt, "wrong doubt", told);
   const { claim, status } = fact.evidence as { claim?: { kind?: string } | null; status?: string };
-  promised(claim?.kind === "start" && status !== "ended", "wrong doubt", told);
+  // Where a later name of a folder outlives an earlier one, it looks as if somebody had taken that away.
+  const isTakenAway = isReordered && claim?.kind === "void" && fact.reason.includes("its claim is gone");
+  promised(isTakenAway || (claim?.kind === "start" && status !== "ended"), "wrong doubt", told);
 }
 
 function judgeOutside(world: EngineWorld, calls: readonly Call[]): void {

@@ -1,7 +1,8 @@
 import { resolveOperation, resume, runTask, type WorkReport } from "../../src/engine/index.ts";
 import { promised } from "./campaign/finding.ts";
-import { readCalls } from "./commands-judge.ts";
+import { judgeCommands, readCalls } from "./commands-judge.ts";
 import { EngineWorld, type WorkerProcess } from "./engine-world.ts";
+import type { Story } from "./play-under.ts";
 import { Witness } from "./witness.ts";
 
 /** A run with an effect of each class that can be in doubt, on a machine in memory where everybody can die alone. */
@@ -69,28 +70,22 @@ export async function askedForCommands(): Promise<EngineWorld> {
   return start;
 }
 
-/** Has a process go on with the one session. */
-export async function goOnOnce(
-  world: EngineWorld,
-  process: WorkerProcess = world.process(),
-): Promise<WorkReport> {
-  const [selector = ""] = await process.engine.store.ids();
-  return await resume(process.engine, { selector, acceptRollback: false }, world.observer());
-}
-
-const roundsMax = 6;
-
-/** Goes on until the run is over, as a person would: who looks what happened when nobody can know, and says so. */
-export async function goOnToEnd(world: EngineWorld): Promise<void> {
-  for (let round = 0; round < roundsMax; round++) {
-    const process = world.process();
-    const report = await world.within(goOnOnce(world, process));
-    process.die();
-    if (report.ending === "completed" || report.ending === "idle") return;
-    promised(report.ending === "input_required", "other", () => `it ended ${JSON.stringify(report)}`);
-    await sayWhatHappened(world);
-  }
-  promised(false, "stuck", () => `it is not over after ${roundsMax} rounds`);
+/** The run from there on, however often somebody dies: who looks what happened when nobody can know, says so. */
+export function commandsStory(start: EngineWorld): Story<undefined, WorkerProcess> {
+  return {
+    start,
+    newState: () => undefined,
+    worker: (world) => world.process(),
+    async live({ world, worker: { engine } }) {
+      const [selector = ""] = await engine.store.ids();
+      const report = await resume(engine, { selector, acceptRollback: false }, world.observer());
+      if (report.ending === "completed" || report.ending === "idle") return true;
+      promised(report.ending === "input_required", "other", () => `it ended ${JSON.stringify(report)}`);
+      await sayWhatHappened(world);
+      return false;
+    },
+    judge: async (world, _state, happened) => await judgeCommands(world, happened),
+  };
 }
 
 /** The person waits until no command runs any more, and looks into the witness. */

@@ -36,6 +36,8 @@ interface Beginning {
 export interface WorkerProcess {
   readonly name: string;
   readonly engine: EngineContext;
+  /** Its view of the disk. */
+  readonly disk: MemoryDisk;
   readonly die: () => void;
 }
 
@@ -100,7 +102,13 @@ export class EngineWorld {
       disk.die();
       locks.die();
     };
-    return { name, engine, die };
+    return { name, engine, disk, die };
+  }
+
+  /** A process that does what a test has it do. Only on a machine that runs commands. */
+  start(name: string, command = name): MemoryProcess {
+    if (this.table === undefined) throw new Error("this machine runs no commands");
+    return this.table.start({ name, command });
   }
 
   /** The supervisors that live, oldest first. */
@@ -183,7 +191,8 @@ export class EngineWorld {
   #worker(table: ProcessTable): WorkerProcess {
     const process = table.start({ name: "process", command: "holdfast" });
     const engine = withOutsideTools(this.#open(process.host), process, this.payments);
-    return { name: process.name, engine, die: () => process.die() };
+    const { name, disk } = process;
+    return { name, engine, disk, die: () => process.die() };
   }
 
   #open(host: Host): EngineContext {

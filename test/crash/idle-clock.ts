@@ -16,6 +16,8 @@ export class IdleClock extends MemoryClock {
   #isArmed = false;
   #hasEnded = false;
   #steps = 0;
+  #waiting = 0;
+  #quiets = 0;
 
   constructor({ start }: { readonly start?: number } = {}) {
     super({ passesMsMax: -1, ...(start !== undefined && { start }) });
@@ -31,10 +33,10 @@ export class IdleClock extends MemoryClock {
     return new IdleClock({ start: this.now() });
   }
 
-  override sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    const slept = super.sleep(ms, signal);
+  override lieDown(ms: number): { readonly over: Promise<void>; readonly wake: () => void } {
+    const sleep = super.lieDown(ms);
     this.#arm();
-    return slept;
+    return sleep;
   }
 
   /** Time stands still for ever. */
@@ -44,23 +46,36 @@ export class IdleClock extends MemoryClock {
 
   /** Resolves when everybody has done all that there was to do, and nobody sleeps any more. */
   async quiet(): Promise<void> {
-    for (let turns = 0; turns < quietTurnsMax; turns++) {
-      const before = this.#steps;
-      await turn();
-      if (this.#steps > before || this.#isArmed) turns = -1;
-      if (this.#steps >= stepsMax) throw new Error(`it does not end: time has passed ${stepsMax} times`);
-    }
+    this.#waiting += 1;
+    await this.#untilQuiet();
+    this.#waiting -= 1;
+    this.#quiets += 1;
   }
 
   /** What the work comes to; rejects where it is not over and nobody does anything any more. */
   async within<T>(work: Promise<T>): Promise<T> {
     let isOver = false;
     const over = work.finally(() => (isOver = true));
-    const never = this.quiet().then(async () => {
-      if (!isOver) throw new Error("it waits, and nobody does anything any more");
+    const stuck = async (): Promise<T> => {
+      while (!isOver) {
+        const before = this.#quiets;
+        await this.#untilQuiet();
+        // Whoever waited for the quiet goes on now.
+        const isWaitedFor = this.#waiting > 0 || this.#quiets > before;
+        if (!isOver && !isWaitedFor) throw new Error("it waits, and nobody does anything any more");
+      }
       return await over;
-    });
-    return await Promise.race([over, never]);
+    };
+    return await Promise.race([over, stuck()]);
+  }
+
+  async #untilQuiet(): Promise<void> {
+    for (let turns = 0; turns < quietTurnsMax; turns++) {
+      const before = this.#steps;
+      await turn();
+      if (this.#steps > before || this.#isArmed) turns = -1;
+      if (this.#steps >= stepsMax) throw new Error(`it does not end: time has passed ${stepsMax} times`);
+    }
   }
 
   #arm(): void {
@@ -83,7 +98,7 @@ export class IdleClock extends MemoryClock {
 /** The clock of one process: whoever sleeps when it dies never wakes, and whoever sleeps while it is stopped wakes late. */
 export class ProcessClock implements Clock {
   readonly #clock: MemoryClock;
-  readonly #sleepers = new Set<AbortController>();
+  readonly #wakes = new Set<() => void>();
   readonly #process: { readonly isDead: boolean; readonly stopped: Promise<void> | undefined };
 
   constructor(
@@ -105,12 +120,11 @@ export class ProcessClock implements Clock {
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     if (this.#process.isDead) return await never();
     if (signal?.aborted === true) return;
-    const waking = new AbortController();
-    const wake = (): void => waking.abort();
-    this.#sleepers.add(waking);
+    const { over, wake } = this.#clock.lieDown(ms);
+    this.#wakes.add(wake);
     signal?.addEventListener("abort", wake);
-    await this.#clock.sleep(ms, waking.signal);
-    this.#sleepers.delete(waking);
+    await over;
+    this.#wakes.delete(wake);
     signal?.removeEventListener("abort", wake);
     while (this.#process.stopped !== undefined) await this.#process.stopped;
     if (this.#process.isDead) await never();
@@ -118,7 +132,7 @@ export class ProcessClock implements Clock {
 
   /** Called when the process is dead. */
   die(): void {
-    for (const sleeper of this.#sleepers) sleeper.abort();
+    for (const wake of this.#wakes) wake();
   }
 }
 

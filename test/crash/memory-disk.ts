@@ -13,79 +13,16 @@ import {
   type OpenMode,
   type TailCut,
 } from "../../src/host/index.ts";
-import type { Fate, FileNode, Node, UnsyncedChange } from "./memory-node.ts";
+import { changesDisk, type Action, type Effect, type Fault, type Verb } from "./memory-effect.ts";
+import { openNode, toFileStat } from "./memory-file.ts";
+import type { Fate, Node, UnsyncedChange } from "./memory-node.ts";
 import { MemoryTree } from "./memory-tree.ts";
 
+export { changesDisk, type Effect, type Fault, type Verb } from "./memory-effect.ts";
 export type { Fate, UnsyncedChange } from "./memory-node.ts";
 
-/** A method of Disk, DiskFile or Locks. `create` is an open that makes the file, `statFile` the stat of an open one. */
-export type Verb =
-  | Exclude<keyof Disk, "watch">
-  | Exclude<keyof DiskFile, "path" | "stat">
-  | "create"
-  | "statFile"
-  | "lock"
-  | "unlock"
-  | ProcessVerb;
-
-/** What processes do to each other, and to the world outside of the machine. The path names whom. */
-export type ProcessVerb =
-  | "spawn"
-  | "spawnDetached"
-  | "findProcesses"
-  | "signal"
-  | "exit"
-  | "say"
-  | "listen"
-  | "stopListening"
-  | "connect"
-  | "send"
-  | "hangUp"
-  | "fetch";
-
-/** One use of the disk, told before it happens. */
-export interface Effect {
-  /** Counts from 0 over all processes. */
-  readonly index: number;
-  readonly process: string;
-  readonly verb: Verb;
-  readonly path: string;
-  /** Of a rename or a link: the new name. */
-  readonly to?: string;
-  /** Of a write: how many bytes. */
-  readonly bytes?: number;
-}
-
-/**
- * `short`: a write takes only that many bytes; with `code` it fails besides. `code`: the effect does not happen and
- * its verb rejects; a file's sync that fails so leaves its pages clean but not durable, for good. `afterwards`: the
- * effect happens and its verb rejects all the same; a cut that fails so happened only in the cache.
- */
-export interface Fault {
-  readonly code?: string;
-  readonly short?: number;
-  readonly afterwards?: string;
-}
-
-/** True for the effects that change something on the disk, or make it durable. */
-export function changesDisk(effect: Pick<Effect, "verb">): boolean {
-  return changing.has(effect.verb);
-}
-
-const changing: ReadonlySet<Verb> = new Set([
-  "create",
-  "write",
-  "sync",
-  "truncate",
-  "makeDirectory",
-  "rename",
-  "link",
-  "remove",
-  "removeDirectory",
-  "setAttributes",
-  "syncDirectory",
-  "cutTail",
-]);
+/** What is about to be asked of the disk. */
+export type ComingEffect = Pick<Effect, "process" | "verb" | "path" | "to">;
 
 interface Shared {
   readonly tree: MemoryTree;
@@ -96,17 +33,6 @@ interface Shared {
   readonly watchers: Set<{ readonly path: string; readonly changed: () => void }>;
   tells: number | undefined;
   onlooker: ((coming: ComingEffect) => Promise<void> | undefined) | undefined;
-}
-
-/** What is about to be asked of the disk. */
-export type ComingEffect = Pick<Effect, "process" | "verb" | "path" | "to">;
-
-interface Action<T> {
-  /** The effect; `short` and `afterwards` are those of the fault. */
-  readonly act: (fault: Fault) => T;
-  /** What a fault that prevents the effect leaves behind all the same. */
-  readonly fail?: () => void;
-  readonly details?: Pick<Effect, "to" | "bytes">;
 }
 
 export class MemoryDisk implements Disk {
@@ -306,7 +232,11 @@ export class MemoryDisk implements Disk {
     return this.#dead ? dead : this.#let(effect, action);
   }
 
-  #lookAt(verb: Verb, path: string, { details }: Pick<Action<unknown>, "details">): Promise<void> | undefined {
+  #lookAt(
+    verb: Verb,
+    path: string,
+    { details }: Pick<Action<unknown>, "details">,
+  ): Promise<void> | undefined {
     const to = details?.to === undefined ? {} : { to: details.to };
     return this.#shared.onlooker?.({ process: this.#process, verb, path, ...to });
   }
@@ -335,14 +265,16 @@ export class MemoryDisk implements Disk {
   // The disk
 
   open(path: string, mode: OpenMode, permissions = 0o600): Promise<DiskFile> {
+    const { tree } = this.#shared;
+    const perform: MemoryDisk["perform"] = (verb, path, action) => this.perform(verb, path, action);
+    const open = (node: Node): DiskFile => openNode({ tree, node, path, mode, perform });
     const isNew = mode === "create" || mode === "create_append";
     const verb = isNew ? "create" : "open";
     return this.perform(verb, path, {
       act: () => {
-        const { tree } = this.#shared;
-        if (isNew) return this.#openNode(tree.createFile(verb, path, permissions), path, mode);
+        if (isNew) return open(tree.createFile(verb, path, permissions));
         const node = mode === "read" ? tree.find(verb, path) : tree.findFile(verb, path);
-        return this.#openNode(node, path, mode);
+        return open(node);
       },
     });
   }
@@ -453,8 +385,8 @@ export class MemoryDisk implements Disk {
 
   #cutTail(cut: TailCut, fault: Fault): boolean {
     const { tree } = this.#shared;
-    const node = tree.findFile("cut", cut.path);
     if (this.inodeOf(cut.guard.path) !== cut.guard.inode) return false;
+    const node = tree.findFile("cut", cut.path);
     if (node.cached.size !== cut.size + cut.bytes.length) return false;
     if (!node.cached.hasAt(cut.size, cut.bytes)) return false;
     tree.truncate(node, cut.path, cut.size);
@@ -462,61 +394,11 @@ export class MemoryDisk implements Disk {
     else tree.failSync(node);
     return true;
   }
-
-  #openNode(node: Node, path: string, mode: OpenMode): DiskFile {
-    const { tree } = this.#shared;
-    tree.hold(node);
-    let open = true;
-    let offset = 0;
-    const appends = mode === "append" || mode === "create_append";
-    const onOpen = async <T>(verb: Verb, action: Action<T>): Promise<T> => {
-      if (!open) throw new DiskError("EBADF", verb, path);
-      return this.perform(verb, path, action);
-    };
-    const fileOf = (verb: Verb, code: string, writes: boolean): FileNode => {
-      if (node.kind === "directory") throw new DiskError("EISDIR", verb, path);
-      if (writes && mode === "read") throw new DiskError(code, verb, path);
-      return node;
-    };
-    const write = (bytes: Uint8Array, position: number | undefined, short = bytes.length): number => {
-      const file = fileOf("write", "EBADF", true);
-      const start = appends ? file.cached.size : (position ?? offset);
-      const count = Math.min(short, tree.roomFor(file, path, bytes.length, start));
-      tree.write(file, path, bytes.subarray(0, count), start);
-      if (position === undefined) offset = start + count;
-      return count;
-    };
-    return {
-      path,
-      read: (into, position) =>
-        onOpen("read", { act: () => fileOf("read", "EBADF", false).cached.read(into, position) }),
-      write: (bytes, position) =>
-        onOpen("write", {
-          act: ({ short }) => write(bytes, position, short),
-          details: { bytes: bytes.length },
-        }),
-      sync: () =>
-        onOpen("sync", {
-          act: () => (node.kind === "file" ? tree.syncFile(node) : tree.syncDirectory(node)),
-          fail: () => node.kind === "file" && tree.failSync(node),
-        }),
-      truncate: (size) =>
-        onOpen("truncate", { act: () => tree.truncate(fileOf("truncate", "EINVAL", true), path, size) }),
-      stat: () => onOpen("statFile", { act: () => toFileStat(node) }),
-      close: () =>
-        onOpen("close", {
-          act: () => {
-            open = false;
-            tree.close(node);
-          },
-        }),
-    };
-  }
 }
 
 /** The same for the same names, whatever came first; but no order that anybody would expect. */
 function inNoOrder(names: string[]): string[] {
-  const keyOf = (name: string): string => [...name].toReversed().join("");
+  const keyOf = (name: string): string => Buffer.from(name).reverse().toString("latin1");
   return names
     .map((name) => ({ name, key: keyOf(name) }))
     .sort((one, other) => (one.key < other.key ? -1 : 1))
@@ -530,20 +412,4 @@ async function afterTurns(turns: number, changed: () => void): Promise<void> {
 
 function never<T>(): Promise<T> {
   return new Promise(() => undefined);
-}
-
-function toFileStat(node: Node): FileStat {
-  return {
-    kind: node.kind,
-    size: node.kind === "file" ? node.cached.size : 4096,
-    dev: "1",
-    inode: String(node.inode),
-    birthtimeNs: String(node.birthtimeNs),
-    mtimeNs: String(node.mtimeNs),
-    ctimeNs: String(node.ctimeNs),
-    mode: node.mode,
-    uid: node.uid,
-    gid: node.gid,
-    links: node.kind === "file" ? node.links : 2,
-  };
 }

@@ -27,16 +27,23 @@ export class MemoryClock implements Clock {
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted === true) return;
     if (ms <= this.#passesMsMax) return this.advance(ms);
-    await new Promise<void>((resolve) => {
-      const wake = (): void => {
-        this.#sleepers.delete(sleeper);
-        signal?.removeEventListener("abort", wake);
-        resolve();
-      };
-      const sleeper = { untilMs: this.#ms + ms, wake };
-      this.#sleepers.add(sleeper);
-      signal?.addEventListener("abort", wake);
-    });
+    const { over, wake } = this.lieDown(ms);
+    signal?.addEventListener("abort", wake);
+    await over;
+    signal?.removeEventListener("abort", wake);
+  }
+
+  /** A sleep that somebody may end before its time. */
+  lieDown(ms: number): { readonly over: Promise<void>; readonly wake: () => void } {
+    let rise = (): void => undefined;
+    const over = new Promise<void>((resolve) => (rise = resolve));
+    const wake = (): void => {
+      this.#sleepers.delete(sleeper);
+      rise();
+    };
+    const sleeper = { untilMs: this.#ms + ms, wake };
+    this.#sleepers.add(sleeper);
+    return { over, wake };
   }
 
   /** When the next of those who sleep is to wake; undefined where nobody sleeps. */

@@ -1,5 +1,5 @@
 /** What a disk in memory is made of. */
-import type { Content } from "./memory-content.ts";
+import { Content } from "./memory-content.ts";
 
 interface Unsynced {
   /** Rises over the whole disk. */
@@ -103,6 +103,44 @@ export function reachableFrom(roots: Iterable<Node>): Set<Node> {
     for (const child of node.cached.values()) found.add(child);
   }
   return found;
+}
+
+/** The number of the root; all others are higher. */
+export const rootInode = 2;
+
+/** Those of something new. */
+export function attributesOf(inode: number, now: bigint, mode: number): Attributes {
+  return { inode, birthtimeNs: now, mtimeNs: now, ctimeNs: now, mode: mode & 0o777, uid: 0, gid: 0 };
+}
+
+/** A new directory. */
+export function directoryWith(attributes: Attributes): DirectoryNode {
+  const names = new Map<string, Node>();
+  return { kind: "directory", ...attributes, cached: names, durable: names };
+}
+
+/** A new file. */
+export function fileWith(attributes: Attributes): FileNode {
+  const rest = { links: 0, handles: 0, pending: [], hasLost: false };
+  return { kind: "file", ...attributes, ...rest, cached: new Content(), durable: new Content() };
+}
+
+/** The same file for a disk of which every process is dead. */
+export function copyFile(node: FileNode): FileNode {
+  return {
+    ...node,
+    handles: 0, // Whoever had it open is dead in the copy.
+    cached: node.cached.share(),
+    durable: node.durable.share(),
+    pending: [...node.pending],
+  };
+}
+
+/** The file after a power cut, with no name yet. */
+export function fileAfter(node: FileNode, fateOf: (change: { order: number }) => Fate): FileNode {
+  const content = contentAfter(node, fateOf);
+  const rest = { links: 0, handles: 0, pending: [], hasLost: false };
+  return { ...node, ...rest, cached: content, durable: content.share() };
 }
 
 /** What a power cut leaves of a file's content. */

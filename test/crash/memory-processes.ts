@@ -10,30 +10,11 @@ import {
   type SpawnRequest,
 } from "../../src/host/index.ts";
 import { ProcessClock } from "./idle-clock.ts";
-import { changesDisk, type Effect, type MemoryDisk } from "./memory-disk.ts";
+import type { MemoryDisk } from "./memory-disk.ts";
 import { seededIds, type MemoryClock } from "./memory-host.ts";
 import { MemoryLocks, type LockTable } from "./memory-locks.ts";
 import { MemoryPipe } from "./memory-pipe.ts";
 import { MemorySockets, SocketTable } from "./memory-sockets.ts";
-
-/** True for the effects that change something on the machine, or for other processes; the others only look, or lock. */
-export function changesMachine(effect: Pick<Effect, "verb">): boolean {
-  return changesDisk(effect) || between.has(effect.verb);
-}
-
-const between: ReadonlySet<Effect["verb"]> = new Set([
-  "spawn",
-  "spawnDetached",
-  "signal",
-  "exit",
-  "say",
-  "listen",
-  "stopListening",
-  "connect",
-  "send",
-  "hangUp",
-  "fetch",
-]);
 
 /** A signal that one process sends to another. */
 export type Signal = "SIGTERM" | "SIGKILL" | "SIGINT";
@@ -112,8 +93,12 @@ export class ProcessTable {
   start(start: Start): MemoryProcess {
     const process = new MemoryProcess(this, pidsBase + ++this.#pids, start);
     this.#living.set(process.pid, process);
-    void process.exited.then(() => this.#living.delete(process.pid));
     return process;
+  }
+
+  /** The system's part in the end of a process. */
+  forget(pid: number): void {
+    this.#living.delete(pid);
   }
 
   /** Starts a program; it takes its first step when all others have taken theirs. */
@@ -156,6 +141,7 @@ export class MemoryProcess {
   readonly table: ProcessTable;
   #ended: (exit: ChildExit) => void = () => undefined;
   readonly #release: () => void;
+  readonly #sockets: MemorySockets;
 
   constructor(table: ProcessTable, pid: number, start: Start) {
     const { machine } = table;
@@ -172,6 +158,7 @@ export class MemoryProcess {
     this.disk = machine.disk.view(this.name);
     const locks = new MemoryLocks(this.disk, machine.locks);
     const sockets = new MemorySockets(this.disk, table.sockets);
+    this.#sockets = sockets;
     const clock = new ProcessClock(machine.clock, this.disk);
     this.host = {
       disk: this.disk,
@@ -198,10 +185,16 @@ export class MemoryProcess {
     if (this.isDead) return;
     this.disk.die();
     this.disk.goOn();
+    this.table.forget(this.pid);
     this.#release();
     for (const pipe of this.reads) pipe.break();
     this.output?.letGo();
     this.#ended(exit);
+  }
+
+  /** Breaks every connection that it has, as if the system had. */
+  breakConnections(): void {
+    this.#sockets.breakConnections();
   }
 
   /** What a signal does to it. */

@@ -71,6 +71,11 @@ export class MemorySockets implements Sockets {
     for (const end of this.#ends) end.hangUp();
   }
 
+  /** Breaks every connection of the process, as if the system had. */
+  breakConnections(): void {
+    for (const end of this.#ends) end.break();
+  }
+
   async #makeDirectory(path: string): Promise<void> {
     if (this.#disk.inodeOf(path) !== undefined) return;
     try {
@@ -155,7 +160,7 @@ class End implements Connection {
       return this.#disk.performNow("send", this.#path, { act, details }, false);
     } catch (error) {
       if (!isDiskError(error)) throw error;
-      this.#break();
+      this.break();
       return false;
     }
   }
@@ -168,7 +173,7 @@ class End implements Connection {
 
   close(): void {
     if (!this.#isOpen && this.#hasHungUp) return;
-    this.#disk.performNow("hangUp", this.#path, { act: () => this.#break() }, undefined);
+    this.#disk.performNow("hangUp", this.#path, { act: () => this.break() }, undefined);
   }
 
   /** Tells the other end that nothing comes any more. */
@@ -186,7 +191,7 @@ class End implements Connection {
     this.#wake();
   }
 
-  #break(): void {
+  break(): void {
     this.hangUp();
     this.#came.splice(0, Infinity, undefined);
     this.#wake();

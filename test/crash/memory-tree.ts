@@ -4,12 +4,17 @@
  */
 import { posix } from "node:path";
 import { DiskError } from "../../src/host/index.ts";
-import { Content } from "./memory-content.ts";
 import { fingerprintOf } from "./memory-fingerprint.ts";
 import {
+  attributesOf,
   contentAfter,
+  copyFile,
+  directoryWith,
   edit,
+  fileAfter,
+  fileWith,
   reachableFrom,
+  rootInode,
   type Attributes,
   type DirectoryNode,
   type Edit,
@@ -20,6 +25,7 @@ import {
   type UnsyncedChange,
   type UnsyncedContent,
 } from "./memory-node.ts";
+import { isTooLong, pathLengthMax, stepsOf } from "./memory-path.ts";
 
 interface Place {
   readonly directory: DirectoryNode;
@@ -83,16 +89,7 @@ export class MemoryTree {
   createFile(verb: string, path: string, mode: number): FileNode {
     const { directory, name } = this.#locateFree(verb, path);
     this.#takeBlock(verb, path);
-    const node: FileNode = {
-      kind: "file",
-      ...this.#newAttributes(mode),
-      links: 0,
-      handles: 0,
-      cached: new Content(),
-      durable: new Content(),
-      pending: [],
-      hasLost: false,
-    };
+    const node = fileWith(this.#newAttributes(mode));
     this.#change({ verb, path, home: directory, edits: [{ directory, name, node }] });
     return node;
   }
@@ -112,14 +109,19 @@ export class MemoryTree {
   }
 
   rename(verb: string, from: string, to: string): void {
+    // As Linux does it: both parents first, and the new name only when the old one is there.
+    for (const path of [from, to]) {
+      const parent = this.#parentOf(path);
+      if (typeof parent === "string") throw new DiskError(parent, verb, path);
+    }
     const source = this.locate(verb, from);
-    const target = this.locate(verb, to);
     const node = source.node;
     if (node === undefined) throw new DiskError("ENOENT", verb, from);
+    const target = this.locate(verb, to);
+    const [above, below] = [from, to].map((path) => `${posix.normalize(path)}/`.replace("//", "/"));
     if (node === target.node) return;
-    if (node.kind === "directory" && `${posix.normalize(to)}/`.startsWith(`${posix.normalize(from)}/`)) {
-      throw new DiskError("EINVAL", verb, to);
-    }
+    if (below?.startsWith(above ?? "") === true) throw new DiskError("EINVAL", verb, to);
+    if (above?.startsWith(below ?? "") === true) throw new DiskError("ENOTEMPTY", verb, to);
     const fault = faultOfReplacing(node, target.node);
     if (fault !== undefined) throw new DiskError(fault, verb, to);
     const edits = [
@@ -344,12 +346,12 @@ export class MemoryTree {
 
   // Inside
 
-  #placeOf(path: string): Place | string {
+  /** The directory that a path leads to and the name in it; or the code of what is in the way. */
+  #parentOf(path: string): Omit<Place, "node"> | string {
     if (path.length >= pathLengthMax) return "ENAMETOOLONG";
     const steps = stepsOf(path);
+    const name = steps.pop() ?? "";
     let directory = this.#root;
-    const name = steps.pop();
-    if (name === undefined) return { directory, name: "", node: directory };
     for (const step of steps) {
       if (isTooLong(step)) return "ENAMETOOLONG";
       const next = directory.cached.get(step);
@@ -357,8 +359,15 @@ export class MemoryTree {
       if (next.kind !== "directory") return "ENOTDIR";
       directory = next;
     }
+    return { directory, name };
+  }
+
+  #placeOf(path: string): Place | string {
+    const parent = this.#parentOf(path);
+    if (typeof parent === "string") return parent;
+    const { directory, name } = parent;
     if (isTooLong(name)) return "ENAMETOOLONG";
-    return { directory, name, node: directory.cached.get(name) };
+    return { directory, name, node: name === "" ? directory : directory.cached.get(name) };
   }
 
   #unsynced(node: FileNode, path: string): UnsyncedContent {
@@ -427,34 +436,6 @@ export class MemoryTree {
   }
 }
 
-const rootInode = 2;
-
-function attributesOf(inode: number, now: bigint, mode: number): Attributes {
-  return { inode, birthtimeNs: now, mtimeNs: now, ctimeNs: now, mode: mode & 0o777, uid: 0, gid: 0 };
-}
-
-function directoryWith(attributes: Attributes): DirectoryNode {
-  const names = new Map<string, Node>();
-  return { kind: "directory", ...attributes, cached: names, durable: names };
-}
-
-/** As Linux has them; the terminating zero counts. */
-const pathLengthMax = 4096;
-const nameBytesMax = 255;
-
-function isTooLong(name: string): boolean {
-  return name.length * 3 > nameBytesMax && Buffer.byteLength(name) > nameBytesMax;
-}
-
-function stepsOf(path: string): string[] {
-  const isPlain = path.startsWith("/") && !/\/(\.{0,2})(\/|$)/.test(path);
-  if (isPlain) return path.slice(1).split("/");
-  return posix
-    .normalize(path)
-    .split("/")
-    .filter((step) => step !== "");
-}
-
 function faultOfReplacing(node: Node, replaced: Node | undefined): string | undefined {
   if (replaced === undefined) return undefined;
   if (replaced.kind === "file") return node.kind === "directory" ? "ENOTDIR" : undefined;
@@ -469,23 +450,6 @@ function countLink(node: Node, by: number, now?: bigint): void {
 
 function makeDurable({ edits }: NameChange): void {
   for (const each of edits) edit(each.directory.durable, each);
-}
-
-function copyFile(node: FileNode): FileNode {
-  return {
-    ...node,
-    handles: 0, // Whoever had it open is dead in the copy.
-    cached: node.cached.share(),
-    durable: node.durable.share(),
-    pending: [...node.pending],
-  };
-}
-
-/** The file after a power cut, with no name yet. */
-function fileAfter(node: FileNode, fateOf: (change: { order: number }) => Fate): FileNode {
-  const content = contentAfter(node, fateOf);
-  const rest = { links: 0, handles: 0, pending: [], hasLost: false };
-  return { ...node, ...rest, cached: content, durable: content.share() };
 }
 
 function mapValues<V>(map: ReadonlyMap<string, V>, change: (value: V) => V): Map<string, V> {

@@ -69,6 +69,7 @@ export class Actor {
   readonly #die: () => void;
   #held: HeldSession | undefined;
   session = "";
+  isDead = false;
   /** Texts of messages and of deliveries, as the holder of the session has seen them. */
   readonly seen: string[] = [];
   readonly seenQueue: string[] = [];
@@ -91,6 +92,7 @@ export class Actor {
 
   /** Ends the process where it stands. */
   die(): void {
+    this.isDead = true;
     this.#die();
   }
 

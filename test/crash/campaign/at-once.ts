@@ -30,6 +30,9 @@ export async function orRefused<T>(codes: readonly string[], work: Promise<T>): 
 /** Throws a finding unless it is refused with that code. */
 export async function refused(code: string, work: Promise<unknown>): Promise<void> {
   let isDone = false;
-  await orRefused([code], work.then(() => void (isDone = true)));
+  await orRefused(
+    [code],
+    work.then(() => void (isDone = true)),
+  );
   if (isDone) throw new Finding("false success", `what must be refused as ${code} was done`);
 }

@@ -1,9 +1,20 @@
+import { realPlans } from "../real/real-plans.ts";
+import { fuzzPlan } from "../../store/fuzz/plan.ts";
+import { commandScenario, commandsScenario } from "../scenarios/commands.ts";
 import { engineScenarios } from "../scenarios/index.ts";
+import { rollbackScenarios } from "../scenarios/rollbacks.ts";
 import { mendingScenarios, workingScenarios } from "../scenarios/store.ts";
+import { chanceScenario } from "../scenarios/chance.ts";
+import { chancePlan } from "./chance-plan.ts";
 import { crashPlan } from "./crash-plan.ts";
 import { engineScenario } from "./engine-scenario.ts";
 import { faultPlan } from "./fault-plan.ts";
+import { fullPlan } from "./full-plan.ts";
+import type { Machine, MachineScenario } from "./machine.ts";
+import { orderPlan } from "./order-plan.ts";
 import type { Plan } from "./plan.ts";
+import { mishapPlan } from "./mishap-plan.ts";
+import { rollbackPlan } from "./rollback-plan.ts";
 import { storeScenario } from "./store-scenario.ts";
 
 /** Every plan of the campaign, made anew. */
@@ -11,8 +22,23 @@ export function allPlans(): readonly Plan[] {
   const store = [...workingScenarios, ...mendingScenarios].map(storeScenario);
   const engine = engineScenarios.map(engineScenario);
   return [
-    ...store.flatMap((scenario) => [crashPlan(scenario), faultPlan(scenario)]),
-    ...engine.flatMap((scenario) => [crashPlan(scenario), faultPlan(scenario)]),
+    chancePlan((random) => storeScenario(chanceScenario(random))),
+    ...store.flatMap((scenario) => plansOf(scenario, 150)),
+    ...engine.flatMap((scenario) => plansOf(scenario, 12)),
+    ...rollbackScenarios.map(rollbackPlan),
+    mishapPlan(commandsScenario),
+    mishapPlan(commandScenario),
+    fuzzPlan,
+    ...realPlans(),
+  ];
+}
+
+function plansOf<M extends Machine<M>>(scenario: MachineScenario<M>, smallCases: number): Plan[] {
+  return [
+    crashPlan(scenario, { smallCases }),
+    faultPlan(scenario, { smallCases }),
+    fullPlan(scenario),
+    orderPlan(scenario),
   ];
 }
 

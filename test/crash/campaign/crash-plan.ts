@@ -32,18 +32,23 @@ interface Write {
   readonly isInPlace: boolean;
 }
 
-/** Of how many second crashes a full plan has at most some for each first one. */
+/** Where a full plan has more second crashes, it takes some for each first one. */
 const secondCrashesMax = 40_000;
 
-/** The plan of a scenario. */
-export function crashPlan<M extends Machine<M>>(scenario: MachineScenario<M>): Plan {
-  return new CrashPlan(scenario);
+/** The plan of a scenario; `smallCases`: how many a small one tries. */
+export function crashPlan<M extends Machine<M>>(
+  scenario: MachineScenario<M>,
+  { smallCases = 60 }: { smallCases?: number } = {},
+): Plan {
+  return new CrashPlan(scenario, smallCases);
 }
 
 class CrashPlan<M extends Machine<M>> implements Plan {
   readonly mishap = "crash";
+  readonly hasChance = true;
   readonly scenario: string;
   readonly #does: MachineScenario<M>;
+  readonly #smallCases: number;
   readonly #seen = new Set<string>();
   #start: M | undefined;
   /** What stands before each step, and after each torn write, by the beginning of the address. */
@@ -53,24 +58,41 @@ class CrashPlan<M extends Machine<M>> implements Plan {
   /** The last first crash and what stood before the steps of its reopening. */
   #reopened: { readonly first: string; readonly points: readonly M[] } | undefined;
 
-  constructor(scenario: MachineScenario<M>) {
+  constructor(scenario: MachineScenario<M>, smallCases: number) {
+    this.#smallCases = smallCases;
     this.#does = scenario;
     this.scenario = scenario.name;
   }
 
   async *cases({ size, seed }: Extent): AsyncIterable<Case> {
     const random = new Random(seed ^ seedFrom(this.scenario));
-    if (size === "endless") {
-      for (;;) yield* this.#chance(random);
+    if (size === "small") yield* this.#some(random);
+    else if (size === "full") yield* this.#all(random);
+    else for (;;) yield* this.#chance(random);
+  }
+
+  /** Some of what can be listed, half of it with a second crash. */
+  async *#some(random: Random): AsyncIterable<Case> {
+    const firsts = await this.#firstCrashes(usualCuts);
+    const half = Math.ceil(this.#smallCases / 2);
+    for (const first of sample(firsts, half, random)) yield this.#case([first]);
+    for (let left = half; left > 0;) {
+      const first = random.of(firsts);
+      const seconds = await this.#secondCrashes(first, plainCuts);
+      const some = sample(seconds, Math.min(left, 4), random);
+      for (const second of some) yield this.#case([first, second]);
+      left -= some.length;
     }
-    const cuts = size === "small" ? usualCuts : allCuts;
-    const firsts = await this.#firstCrashes(cuts);
+  }
+
+  /** All that can be listed; of second crashes an equal part for each first one where they are too many. */
+  async *#all(random: Random): AsyncIterable<Case> {
+    const firsts = await this.#firstCrashes(allCuts);
     for (const first of firsts) yield this.#case([first]);
-    const again = size === "small" ? firsts.filter((crash) => isPlain(crash)) : firsts;
-    const eachMax = size === "small" ? 12 : Math.max(3, Math.ceil(secondCrashesMax / again.length));
-    for (const first of again) {
-      if (!(await this.#isReopenedAnew(first))) continue;
-      const seconds = await this.#secondCrashes(first, size);
+    const eachMax = Math.max(3, Math.ceil(secondCrashesMax / firsts.length));
+    for (const first of sample(firsts, firsts.length, random)) {
+      if (!this.#isNew("reopened", await this.#crash(first))) continue;
+      const seconds = await this.#secondCrashes(first, usualCuts);
       for (const second of sample(seconds, eachMax, random)) yield this.#case([first, second]);
     }
   }
@@ -96,9 +118,8 @@ class CrashPlan<M extends Machine<M>> implements Plan {
     return crashes;
   }
 
-  async #secondCrashes(first: Crash, size: Extent["size"]): Promise<Crash[]> {
+  async #secondCrashes(first: Crash, cuts: Cuts): Promise<Crash[]> {
     const points = await this.#pointsOfReopening(first);
-    const cuts = size === "small" ? plainCuts : usualCuts;
     return points.flatMap((machine, step) => crashesAt(machine, { step }, cuts));
   }
 
@@ -143,17 +164,16 @@ class CrashPlan<M extends Machine<M>> implements Plan {
     if (first === undefined) return {};
     const last = second ?? first;
     const machine = second === undefined ? await this.#crash(first) : await this.#crashTwice(first, second);
-    const state = `${machine.disk.fingerprint()} ${machine.knows()}`;
-    if (this.#seen.has(state)) return {};
-    this.#seen.add(state);
-    await this.#examine(machine);
-    return last.cut === undefined ? { simulatedKills: 1 } : { powerStates: 1 };
-  }
-
-  async #examine(machine: M): Promise<void> {
+    if (!this.#isNew("", machine)) return {};
     await this.#does.goOn(machine);
     await this.#judge(machine);
-    await this.#judge(machine.crashed());
+    const after = machine.crashed();
+    await this.#judge(after);
+    return {
+      simulatedKills: last.cut === undefined ? 1 : 0,
+      powerStates: (last.cut === undefined ? 0 : 1) + (this.#isNew("after", after) ? 1 : 0),
+      goneOn: 1,
+    };
   }
 
   async #judge(machine: M): Promise<void> {
@@ -218,10 +238,9 @@ class CrashPlan<M extends Machine<M>> implements Plan {
     return points;
   }
 
-  /** False where an equal machine was reopened before. */
-  async #isReopenedAnew(first: Crash): Promise<boolean> {
-    const machine = await this.#crash(first);
-    const state = `reopened ${machine.disk.fingerprint()} ${machine.knows()}`;
+  /** False where the same was done with an equal machine before. */
+  #isNew(what: string, machine: M): boolean {
+    const state = `${what} ${machine.disk.fingerprint()} ${machine.knows()}`;
     if (this.#seen.has(state)) return false;
     this.#seen.add(state);
     return true;
@@ -252,15 +271,14 @@ function crashed<M extends Machine<M>>(point: M, cut: string | undefined): M {
   return cut === undefined ? point.killed() : point.crashed(fatesOf(cut, point.disk.unsynced()));
 }
 
-/** Killed, or the power cut with nothing left of what was not synced. */
-function isPlain({ cut }: Crash): boolean {
-  return cut === undefined || /^(d*|-)$/.test(cut);
-}
-
+/** So many of them at most, in an order that chance makes. */
 function sample<T>(all: readonly T[], max: number, random: Random): readonly T[] {
-  if (all.length <= max) return all;
   const left = [...all];
-  return Array.from({ length: max }, () => left.splice(random.below(left.length), 1)).flat();
+  for (let index = 0; index < Math.min(max, left.length - 1); index++) {
+    const other = index + random.below(left.length - index);
+    [left[index], left[other]] = [left[other] as T, left[index] as T];
+  }
+  return left.slice(0, max);
 }
 
 function writeCrash({ step, tornBytes, cut }: Crash): string {

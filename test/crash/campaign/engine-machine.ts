@@ -135,7 +135,9 @@ export class EngineMachine implements Machine<EngineMachine> {
   }
 
   /** Works with people around who notice what happens, and rejects where one of them fails. */
-  async #accompany(work: (control: WorkControl, observer: Observer) => Promise<WorkReport>): Promise<WorkReport> {
+  async #accompany(
+    work: (control: WorkControl, observer: Observer) => Promise<WorkReport>,
+  ): Promise<WorkReport> {
     const leaving = new AbortController();
     const people = new People(this, leaving);
     const control = { ...this.setting.control(), signal: leaving.signal };

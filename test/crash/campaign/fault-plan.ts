@@ -6,10 +6,8 @@
  * An address is what fails and when, `EIO@12` once or `EIO@12+` from then on; in a recovery the step at which all died
  * comes first: `7k/EIO@3`.
  */
-import { isDiskError } from "../../../src/host/index.ts";
-import { errorTable, isHoldfastError } from "../../../src/model/errors.ts";
 import type { Effect, Fault, Verb } from "../memory-disk.ts";
-import { Finding } from "./finding.ts";
+import { examineFailed, failureOf } from "./fault-exam.ts";
 import type { Machine, MachineScenario } from "./machine.ts";
 import type { Case, Counts, Extent, Plan } from "./plan.ts";
 import { Random, seedFrom } from "./random.ts";
@@ -43,52 +41,69 @@ interface Mishap {
   readonly killedAt?: number;
 }
 
-/** Of how many deaths a recovery is made to fail: at most so many in a small plan and in a full one. */
-const recoveriesMax = { small: 1, full: 12 };
+/** Of so many deaths the recovery is made to fail in a full plan. */
+const recoveriesMax = 12;
 
-/** The plan of a scenario. */
-export function faultPlan<M extends Machine<M>>(scenario: MachineScenario<M>): Plan {
-  return new FaultPlan(scenario);
+/** The plan of a scenario; `smallCases`: about how many a small one tries. */
+export function faultPlan<M extends Machine<M>>(
+  scenario: MachineScenario<M>,
+  { smallCases = 60 }: { smallCases?: number } = {},
+): Plan {
+  return new FaultPlan(scenario, smallCases);
 }
 
 class FaultPlan<M extends Machine<M>> implements Plan {
   readonly mishap = "fault";
   readonly scenario: string;
   readonly #does: MachineScenario<M>;
+  readonly #smallCases: number;
   #start: M | undefined;
   #points: readonly M[] | undefined;
   /** Whether the last case had nothing left to fail. */
   #passed = false;
 
-  constructor(scenario: MachineScenario<M>) {
+  constructor(scenario: MachineScenario<M>, smallCases: number) {
+    this.#smallCases = smallCases;
     this.#does = scenario;
     this.scenario = scenario.name;
   }
 
   async *cases({ size, seed }: Extent): AsyncIterable<Case> {
-    if (size === "endless") return;
-    yield* this.#rising({}, size, seed);
     const random = new Random(seed ^ seedFrom(`fault ${this.scenario}`));
-    const points = await this.#pointsOfAct();
-    const count = Math.min(points.length, recoveriesMax[size]);
-    for (let round = 0; round < count; round++) {
-      yield* this.#rising({ killedAt: random.below(points.length) }, size, seed + round);
+    if (size === "small") yield* this.#some(random);
+    else if (size === "full") yield* this.#all(random);
+  }
+
+  /** Some faults of each kind, a few of them in a recovery. */
+  async *#some(random: Random): AsyncIterable<Case> {
+    const effects = await this.#effectsOfAct();
+    const points = (await this.#pointsOfAct()).length;
+    for (let round = 0; round < this.#smallCases; round++) {
+      const [kind, { verbs }] = random.of(Object.entries(kinds));
+      const place = random.oneIn(4) ? { killedAt: random.below(points) } : {};
+      const at = random.below(effects.filter(({ verb }) => verbs.has(verb)).length);
+      yield this.#case({ ...place, kind, at, isLasting: random.oneIn(2) });
     }
+  }
+
+  async *#all(random: Random): AsyncIterable<Case> {
+    yield* this.#rising({});
+    const points = await this.#pointsOfAct();
+    const count = Math.min(points.length, recoveriesMax);
+    for (let round = 0; round < count; round++)
+      yield* this.#rising({ killedAt: random.below(points.length) });
   }
 
   caseAt(address: string): Promise<Case> {
     return Promise.resolve(this.#case(parseMishap(address)));
   }
 
-  /** Every kind, once and lasting, until it passes. A small plan leaves out some, other ones for each seed. */
-  async *#rising(place: Pick<Mishap, "killedAt">, size: "small" | "full", seed: number): AsyncIterable<Case> {
-    const stride = size === "full" ? 1 : 4;
-    for (const [index, kind] of Object.keys(kinds).entries()) {
+  /** Every kind, once and lasting, at each effect until it passes. */
+  async *#rising(place: Pick<Mishap, "killedAt">): AsyncIterable<Case> {
+    for (const kind of Object.keys(kinds)) {
       for (const isLasting of [false, true]) {
         this.#passed = false;
-        for (let at = (seed + index) % stride; !this.#passed; at += stride) {
-          yield this.#case({ ...place, kind, at, isLasting });
-        }
+        for (let at = 0; !this.#passed; at++) yield this.#case({ ...place, kind, at, isLasting });
       }
     }
   }
@@ -121,40 +136,23 @@ class FaultPlan<M extends Machine<M>> implements Plan {
     this.#passed = failing.first === undefined;
     if (failing.first === undefined) return {};
     try {
-      await this.#examine(machine, failure, isRecovery);
+      await examineFailed(this.#does, machine, { failure, mayActAgain: !isRecovery });
     } catch (error) {
       throw findingAt(`${failing.first} failed`, error);
     }
     return { faults: 1 };
   }
 
-  async #examine(machine: M, failure: string | undefined, isRecovery: boolean): Promise<void> {
-    const isUnsure = isNoted(machine);
-    if (!isUnsure && (failure === "durability_unknown" || isLying(machine))) {
-      // The disk takes neither the cut nor the note: what it tells other processes is documented to be a guess.
-      return await this.#goOn(machine.crashed());
-    }
-    if (!isRecovery && this.#does.again !== undefined) {
-      const failureNow = await failureOf(this.#does.again(machine));
-      if (failureNow !== undefined && failureNow !== failure)
-        throw new Finding("stuck", `told as ${failureNow} when none fails any more`);
-    }
-    const killed = machine.killed();
-    killed.mayRepair ||= isUnsure;
-    const after = machine.crashed();
-    await this.#goOn(killed);
-    await this.#goOn(killed.crashed());
-    await this.#goOn(after);
-  }
-
-  async #goOn(machine: M): Promise<void> {
-    await this.#does.goOn(machine);
-    await this.#does.judge(machine);
-  }
-
   async #begin(): Promise<M> {
     this.#start ??= await this.#does.set();
     return this.#start.killed();
+  }
+
+  /** Effects that may fail in the act, of any kind. */
+  async #effectsOfAct(): Promise<readonly Effect[]> {
+    const machine = await this.#begin();
+    await this.#does.act(machine);
+    return machine.disk.effects.filter(({ process }) => process !== "main");
   }
 
   async #pointsOfAct(): Promise<readonly M[]> {
@@ -196,41 +194,6 @@ class Failing {
     if (fault.short !== undefined && (effect.bytes ?? 0) <= fault.short) return { short: 0 };
     return fault;
   }
-}
-
-/** The code of a failure; undefined where there is none. It must be one of storage, or refuse to begin at all. */
-async function failureOf(work: Promise<void>): Promise<string | undefined> {
-  try {
-    await work;
-    return undefined;
-  } catch (error) {
-    // While something fails it need not come to an end.
-    if (error instanceof Finding && error.promise === "stuck") return "io_error";
-    // Readers tell a failed effect as it is, which the front door calls an input/output error.
-    if (isDiskError(error)) return "io_error";
-    if (!isHoldfastError(error)) throw new Finding("untyped", `failed with ${String(error)}`, error);
-    const { exit } = errorTable[error.code];
-    if ((exit !== 7 && error.code !== "usage") || damageCodes.includes(error.code))
-      throw new Finding("untyped", `told as ${error.code}: ${error.message}`, error);
-    return error.code;
-  }
-}
-
-const damageCodes: readonly string[] = ["log_damaged", "queue_damaged", "rolled_back", "store_copied"];
-
-function isNoted<M extends Machine<M>>({ disk }: M): boolean {
-  const heads = disk.files().filter((path) => path.endsWith("/head"));
-  return heads.some((path) => Buffer.from(disk.peek(path) ?? "").includes('"unsure":[{'));
-}
-
-/** True where reads show bytes of a log or a queue that a failed sync has lost. */
-function isLying<M extends Machine<M>>({ disk }: M): boolean {
-  const mayCome = new Set(disk.unsynced().map(({ path }) => path));
-  return disk.files().some((path) => {
-    if (!path.endsWith(".jsonl") || mayCome.has(path)) return false;
-    const durable = disk.peekDurable(path);
-    return durable !== undefined && Buffer.compare(disk.peek(path) ?? new Uint8Array(), durable) !== 0;
-  });
 }
 
 function writeMishap({ kind, at, isLasting, killedAt }: Mishap): string {

@@ -8,8 +8,10 @@ export interface Counts {
   simulatedKills: number;
   /** Effects that were made to fail, in memory or by a real system. */
   faults: number;
-  /** Disks after a power cut on which the product was run. */
+  /** Machines in memory after a power cut, no two equal, on which the product was run and its answers compared. */
   powerStates: number;
+  /** Machines in memory after a kill or a power cut that the work was gone on with to its end, and then compared. */
+  goneOn: number;
   /** Orders in which several processes were let act. */
   orders: number;
   /** Random histories, command sequences and damaged files. */
@@ -37,6 +39,8 @@ export interface Plan {
   readonly scenario: string;
   /** The kind of mishap: `crash`, `fault`, `kill`, `order`, … */
   readonly mishap: string;
+  /** True where chance makes cases without end. */
+  readonly hasChance?: boolean;
   /** True where it starts processes, mounts or waits for real time. */
   readonly isReal?: boolean;
   /** All cases of that extent, in an order that is the same each time; none where the plan has none of that extent. */

@@ -41,7 +41,7 @@ export class Schedule {
     this.#memory = memory.map((plan) =>
       this.#listed(plan, (wish.budgetMs * lanes * listedShare) / memory.length),
     );
-    this.#endless = memory.filter(({ mishap }) => mishap === "crash").map(nameOf);
+    this.#endless = memory.filter(({ hasChance }) => hasChance === true).map(nameOf);
   }
 
   /** The next task for a process; `isFirst` where it is the one that takes real plans before all others. */

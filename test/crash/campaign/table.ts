@@ -9,12 +9,13 @@ const columns: readonly [title: string, count: keyof Counts][] = [
   ["faults", "faults"],
   ["deaths", "simulatedKills"],
   ["power cuts", "powerStates"],
+  ["gone on", "goneOn"],
   ["orders", "orders"],
   ["histories", "histories"],
 ];
 
-const nameWidth = 8;
-const widths = [9, ...columns.map(([title]) => Math.max(9, title.length + 1))];
+const nameWidth = 9;
+const widths = [7, ...columns.map(([title]) => Math.max(8, title.length + 1))];
 
 /** All of it: a line for each mishap, what it means, what was found and how to see that again. */
 export function tableOf(report: CampaignReport): string {
@@ -24,7 +25,7 @@ export function tableOf(report: CampaignReport): string {
     const counts = plans.reduce((sum, one) => addCounts(sum, one.counts), noCounts);
     return lineOf(mishap, [plans.length, ...columns.map(([, name]) => counts[name])]);
   });
-  const titles = ["scenarios", ...columns.map(([title]) => title)];
+  const titles = ["plans", ...columns.map(([title]) => title)];
   const heads = titles.map((title, index) => title.padStart(widths[index] ?? 0)).join("");
   return [
     `${"".padEnd(nameWidth)}${heads}`,
@@ -33,8 +34,9 @@ export function tableOf(report: CampaignReport): string {
     "",
     "kills       processes really ended by SIGKILL",
     "faults      effects made to fail: EIO, ENOSPC, EMFILE, EACCES, short writes",
-    "deaths      machines in memory whose processes all died at once, and went on",
-    "power cuts  machines in memory after a power cut, no two equal, that went on",
+    "deaths      machines in memory whose processes all died at once",
+    "power cuts  machines in memory after a power cut, no two equal, compared",
+    "gone on     of deaths and power cuts: those that were worked on to the end",
     "orders      orders in which several processes were let act",
     "histories   random histories, command sequences and damaged files",
     ...part("Left out", report.skipped),
@@ -43,7 +45,7 @@ export function tableOf(report: CampaignReport): string {
       report.found.map(({ promise, message, repeat }) => `${promise}: ${message}\n  ${repeat}`),
     ),
     "",
-    `seed ${report.seed}, ${report.size}, ${duration(report.durationMs)} on ${report.cores} cores, commit ${report.commit}`,
+    `seed ${report.seed}, ${report.size}, ${duration(report.durationMs)} on ${report.cores} cores, commit ${report.commit.replace(/(?<=^.{12})\w+/, "")}`,
     report.found.length === 0
       ? "Nothing was lost, repeated or falsely told."
       : `${report.found.length} found`,

@@ -39,6 +39,7 @@ export const noCounts: Counts = {
   simulatedKills: 0,
   faults: 0,
   powerStates: 0,
+  goneOn: 0,
   orders: 0,
   histories: 0,
 };

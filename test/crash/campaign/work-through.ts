@@ -19,16 +19,24 @@ export async function workThrough(
   const skipped: string[] = [];
   let counts = noCounts;
   let cases = 0;
-  for await (const one of casesOf(plan, task)) {
-    begins(one.address);
-    cases++;
-    try {
-      counts = addCounts(counts, await one.run());
-    } catch (error) {
-      if (error instanceof Skipped) skipped.push(error.message);
-      else found.push(foundBy(plan, one, error));
+  const failed = (address: string, error: unknown): void => {
+    if (error instanceof Skipped) skipped.push(error.message);
+    else found.push(foundBy(plan, address, error));
+  };
+  try {
+    for await (const { address, run } of casesOf(plan, task)) {
+      begins(address);
+      cases++;
+      try {
+        counts = addCounts(counts, await run());
+      } catch (error) {
+        failed(address, error);
+      }
+      if (found.length >= findingsMax || performance.now() > endMs) break;
     }
-    if (found.length >= findingsMax || performance.now() > endMs) break;
+  } catch (error) {
+    // The scenario itself did not come to its end, without any mishap.
+    failed("", error);
   }
   await plan.end?.();
   const after = process.cpuUsage({ user, system });
@@ -48,7 +56,7 @@ async function* casesOf(plan: Plan, { extent, at }: Task): AsyncIterable<Case> {
   else yield await plan.caseAt(at);
 }
 
-function foundBy(plan: Plan, { address }: Case, error: unknown): FoundFault {
+function foundBy(plan: Plan, address: string, error: unknown): FoundFault {
   const promise = error instanceof Finding ? error.promise : "other";
   const message = error instanceof Error ? `${error.message}` : String(error);
   return { plan: nameOf(plan), address, promise, message };

@@ -36,16 +36,16 @@ export function deciding(decision: "allow" | "deny", remember = false): Meanwhil
 }
 
 /** Has the open run canceled or given up; nothing where none is open any more, or a person must say first what happened. */
-export async function stopIfOpen(machine: EngineMachine, verb: "cancel" | "abandon" = "cancel"): Promise<void> {
+export async function stopIfOpen(
+  machine: EngineMachine,
+  verb: "cancel" | "abandon" = "cancel",
+): Promise<void> {
   await orRefused(["usage", "not_found", "input_required"], machine.stop(verb));
 }
 
 /** Two processes go on with the session in the same moment: one of them does, or one after the other. */
 export async function resumeTwice(machine: EngineMachine): Promise<void> {
-  await allAtOnce([
-    orRefused(["busy"], machine.resume()),
-    orRefused(["busy"], machine.resume()),
-  ]);
+  await allAtOnce([orRefused(["busy"], machine.resume()), orRefused(["busy"], machine.resume())]);
 }
 
 /** Works until the new file of that name is between its two names, which leaves nothing to prove it by. */

@@ -7,7 +7,8 @@ import { asks, done, read, write } from "./calls.ts";
 
 /** What models do: they fail, answer at length, say nothing, or say what they must not. */
 
-const words = (count: number): string => Array.from({ length: count }, (_, index) => `word${index}${"d".repeat(200)}`).join(" ");
+const words = (count: number): string =>
+  Array.from({ length: count }, (_, index) => `word${index}${"d".repeat(200)}`).join(" ");
 const error = (members: object): unknown => ({ error: { message: "not now", ...members } });
 const usage = { input: 40, output: 20 };
 
@@ -33,12 +34,23 @@ const ends =
 const failures: readonly EngineScenario[] = [
   {
     name: "asking a model again that is out of order for a while",
-    turns: [error({ status: 503 }), error({ status: 429, retryAfterMs: 2000 }), asks(write("a.txt")), error({}), done],
+    turns: [
+      error({ status: 503 }),
+      error({ status: 429, retryAfterMs: 2000 }),
+      asks(write("a.txt")),
+      error({}),
+      done,
+    ],
     judge: ends("completed"),
   },
   {
     name: "leaving a run to whoever resumes, since the model wants a key or a long rest",
-    turns: [error({ status: 401 }), asks(write("a.txt")), error({ status: 429, retryAfterMs: 900_000 }), done],
+    turns: [
+      error({ status: 401 }),
+      asks(write("a.txt")),
+      error({ status: 429, retryAfterMs: 900_000 }),
+      done,
+    ],
     judge: ends("completed"),
   },
   {
@@ -48,7 +60,12 @@ const failures: readonly EngineScenario[] = [
   {
     name: "an answer that breaks off, then a whole one",
     turns: [
-      error({ reason: "network", retryable: true, began: true, parts: [{ reasoning: "Hm." }, { text: "Half an" }] }),
+      error({
+        reason: "network",
+        retryable: true,
+        began: true,
+        parts: [{ reasoning: "Hm." }, { text: "Half an" }],
+      }),
       asks(read()),
       done,
     ],

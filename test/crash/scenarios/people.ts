@@ -93,7 +93,11 @@ const approvals: readonly EngineScenario[] = [
     turns: [asks(write("a.txt"), read()), done],
     policy: { deniedCapabilities: ["write"] },
     judge: (machine) =>
-      promised(machine.text("/project/a.txt") === undefined, "false success", () => "what is denied was done"),
+      promised(
+        machine.text("/project/a.txt") === undefined,
+        "false success",
+        () => "what is denied was done",
+      ),
   },
 ];
 
@@ -151,11 +155,7 @@ const moreStops: readonly EngineScenario[] = [
     ...work,
     name: "two people cancel a run at once, and a third gives it up",
     meanwhile: once("live.text", ({ machine }) =>
-      allAtOnce([
-        stopIfOpen(machine),
-        stopIfOpen(machine),
-        stopIfOpen(machine, "abandon"),
-      ]),
+      allAtOnce([stopIfOpen(machine), stopIfOpen(machine), stopIfOpen(machine, "abandon")]),
     ),
   },
   {

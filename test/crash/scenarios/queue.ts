@@ -28,7 +28,8 @@ const sendKeyed = (machine: EngineMachine) => machine.send("Keyed.", "key");
 async function sendAndHaveItTaken(machine: EngineMachine): Promise<void> {
   const { delivery, underWay, next } = await machine.send("Late.");
   if (underWay) machine.promisedToBeTaken.add(delivery);
-  else promised(next !== undefined, "stuck", () => "nobody takes it, and nobody is told how to have it taken");
+  else
+    promised(next !== undefined, "stuck", () => "nobody takes it, and nobody is told how to have it taken");
 }
 
 const admissions: readonly EngineScenario[] = [
@@ -74,7 +75,9 @@ const admissions: readonly EngineScenario[] = [
   {
     name: "leaving messages for whoever works",
     turns,
-    meanwhile: once("model.requested", ({ machine }) => allAtOnce([sendKeyed(machine), machine.send("Other.")])),
+    meanwhile: once("model.requested", ({ machine }) =>
+      allAtOnce([sendKeyed(machine), machine.send("Other.")]),
+    ),
     judge: isThereOnce("Keyed."),
   },
   {
@@ -86,7 +89,8 @@ const admissions: readonly EngineScenario[] = [
       await machine.resume({ task: "Next." });
     },
     attend: async (machine, { state }) => {
-      if (state.released && countOf(await machine.whole(), "Next.") === 0) await machine.resume({ task: "Next." });
+      if (state.released && countOf(await machine.whole(), "Next.") === 0)
+        await machine.resume({ task: "Next." });
     },
     judge: isThereOnce("Next."),
   },

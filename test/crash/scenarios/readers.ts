@@ -1,4 +1,11 @@
-import { listQueue, listSessions, readSession, recordSession, viewRuns, viewSession } from "../../../src/engine/index.ts";
+import {
+  listQueue,
+  listSessions,
+  readSession,
+  recordSession,
+  viewRuns,
+  viewSession,
+} from "../../../src/engine/index.ts";
 import { isDiskError } from "../../../src/host/index.ts";
 import type { Commit } from "../../../src/model/commit.ts";
 import { isHoldfastError } from "../../../src/model/errors.ts";
@@ -38,7 +45,9 @@ async function look(machine: EngineMachine): Promise<void> {
 }
 
 function see(machine: EngineMachine, line: { session: string; seq: number; sum: string }): void {
-  const isSeen = machine.told.some((one) => one.is === "seen" && one.seq === line.seq && one.sum === line.sum);
+  const isSeen = machine.told.some(
+    (one) => one.is === "seen" && one.seq === line.seq && one.sum === line.sum,
+  );
   if (!isSeen) machine.told.push({ is: "seen", ...line });
 }
 
@@ -73,7 +82,12 @@ async function listUntil(machine: EngineMachine, isOver: () => boolean): Promise
 const recorded = "/project/recorded.json";
 
 export const readerScenarios: readonly EngineScenario[] = [
-  { name: "somebody looks at each step of a run", turns, files, act: (machine) => lookedAt(machine, () => machine.run()) },
+  {
+    name: "somebody looks at each step of a run",
+    turns,
+    files,
+    act: (machine) => lookedAt(machine, () => machine.run()),
+  },
   {
     name: "somebody looks at each step of a recovery",
     turns,
@@ -112,7 +126,8 @@ export const readerScenarios: readonly EngineScenario[] = [
     },
     judge: (machine) => {
       const text = machine.text(recorded);
-      if (text !== undefined) promised(isWhole(text), "false success", () => "the record is there and not whole");
+      if (text !== undefined)
+        promised(isWhole(text), "false success", () => "the record is there and not whole");
     },
   },
   {
@@ -125,7 +140,8 @@ export const readerScenarios: readonly EngineScenario[] = [
     }),
     judge: (machine) => {
       const text = machine.text(recorded);
-      if (text !== undefined) promised(isWhole(text), "false success", () => "the record is there and not whole");
+      if (text !== undefined)
+        promised(isWhole(text), "false success", () => "the record is there and not whole");
     },
   },
 ];

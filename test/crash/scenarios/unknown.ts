@@ -27,7 +27,11 @@ async function made(machine: EngineMachine): Promise<void> {
 }
 
 /** Says it of each that is unknown, and of none that is not. */
-async function sayAll(machine: EngineMachine, outcome: "ok" | "error" | "not_executed", output?: string): Promise<void> {
+async function sayAll(
+  machine: EngineMachine,
+  outcome: "ok" | "error" | "not_executed",
+  output?: string,
+): Promise<void> {
   for (const operation of await unknowns(machine)) await machine.resolve(operation, outcome, output);
 }
 

@@ -38,14 +38,19 @@ function isTidy(machine: EngineMachine): void {
 }
 
 /** Does it once in all lives, and remembers. */
-async function userOnce(machine: EngineMachine, path: string, act: (hand: UserHand) => Promise<void>): Promise<void> {
+async function userOnce(
+  machine: EngineMachine,
+  path: string,
+  act: (hand: UserHand) => Promise<void>,
+): Promise<void> {
   if (machine.told.some((one) => one.is === "saved" && one.path === path)) return;
   await act(new UserHand(machine.disk));
   machine.told.push({ is: "saved", path });
 }
 
 /** Only where something had begun: then the user comes. */
-const isBegun = ({ state }: WholeSession): boolean => [...state.operations.values()].some(({ at }) => at !== "asked");
+const isBegun = ({ state }: WholeSession): boolean =>
+  [...state.operations.values()].some(({ at }) => at !== "asked");
 
 const deeds: readonly (readonly [string, (hand: UserHand) => Promise<void>])[] = [
   ["adds a line by an editor", (hand) => hand.save(letter, own)],
@@ -73,7 +78,11 @@ const others: readonly EngineScenario[] = [
   {
     ...base,
     name: "a user cleans the workspace between death and resume of writes",
-    turns: [asks(write("letter.txt"), write("new/file.txt")), asks(edit("letter.txt"), remove("waste.txt")), done],
+    turns: [
+      asks(write("letter.txt"), write("new/file.txt")),
+      asks(edit("letter.txt"), remove("waste.txt")),
+      done,
+    ],
     attend: async (machine, whole) => {
       if (isBegun(whole)) await userOnce(machine, "/project", (hand) => hand.clean([letter]));
     },
@@ -84,7 +93,8 @@ const others: readonly EngineScenario[] = [
     name: "a user makes the very file that was about to be made",
     turns: [asks(write("mine.txt")), done],
     attend: async (machine, whole) => {
-      if (isBegun(whole)) await userOnce(machine, "/project/mine.txt", (hand) => hand.save("/project/mine.txt", own));
+      if (isBegun(whole))
+        await userOnce(machine, "/project/mine.txt", (hand) => hand.save("/project/mine.txt", own));
     },
     judge: (machine) => {
       isKept(machine);
@@ -103,21 +113,19 @@ const others: readonly EngineScenario[] = [
       isTidy(machine);
     },
   },
-  ...[0, 3, 6, 9, 12].map(
-    (steps): EngineScenario => ({
-      ...base,
-      name: `a user saves a file ${steps} steps after an edit of it was begun`,
-      turns: [asks(edit("letter.txt")), done],
-      meanwhile: ({ machine, what }) =>
-        what === "op.started"
-          ? machine.after(steps, () => userOnce(machine, letter, (hand) => hand.save(letter, own)))
-          : undefined,
-      judge: (machine) => {
-        isEditedOnce(machine);
-        isTidy(machine);
-      },
-    }),
-  ),
+  ...[0, 3, 6, 9, 12].map((steps): EngineScenario => ({
+    ...base,
+    name: `a user saves a file ${steps} steps after an edit of it was begun`,
+    turns: [asks(edit("letter.txt")), done],
+    meanwhile: ({ machine, what }) =>
+      what === "op.started"
+        ? machine.after(steps, () => userOnce(machine, letter, (hand) => hand.save(letter, own)))
+        : undefined,
+    judge: (machine) => {
+      isEditedOnce(machine);
+      isTidy(machine);
+    },
+  })),
 ];
 
 export const userScenarios: readonly EngineScenario[] = [...edits, ...others];

@@ -1,0 +1,47 @@
+// Prints README.md with the figures of the crash campaign, made from the report in docs/campaign.json. `npm run fix`
+// writes it.
+import { readFileSync } from "node:fs";
+
+const begin = "<!-- figures of docs/campaign.json; npm run fix writes them -->";
+const end = "<!-- end of the figures -->";
+
+const { totals, plans, found, seed, durationMs, cores, node, startedAt, commit, mutants } = JSON.parse(
+  readFileSync("docs/campaign.json", "utf8"),
+);
+const count = (number) => number.toLocaleString("en");
+const scenarios = new Set(plans.map(({ plan }) => plan.slice(plan.indexOf(": ") + 2))).size;
+const of = (promise) => count(found.filter((one) => one.promise === promise).length);
+const damages =
+  mutants === undefined
+    ? []
+    : [
+        `| deliberate damages to the product: noticed, or explained | ${mutants.killed}, ${mutants.explained} of ${mutants.all} |`,
+      ];
+
+const rows = [
+  ["processes killed by SIGKILL", totals.kills],
+  ["effects made to fail (EIO, ENOSPC, EMFILE, EACCES, short writes)", totals.faults],
+  ["machines in memory whose processes all died at once", totals.simulatedKills],
+  ["disks after a power cut, no two equal, read and compared", totals.powerStates],
+  ["of these deaths and power cuts, worked on to the end", totals.goneOn],
+  ["orders of several processes", totals.orders],
+  ["random histories, command sequences, damaged files", totals.histories],
+]
+  .filter(([, number]) => number > 0)
+  .map(([what, number]) => `| ${what} | ${count(number)} |`);
+
+const figures = `${begin}
+
+| ${count(scenarios)} scenarios, ${count(plans.length)} plans | |
+|---|---|
+${[...rows, ...damages].join("\n")}
+| **lost, repeated, falsely told as done** | **${of("lost")}, ${of("repeated")}, ${of("false success")}** |
+
+${Math.round(durationMs / 60_000)} minutes on ${cores} cores, Node ${node.slice(1)}, ${startedAt.slice(0, 10)}, commit ${commit.slice(0, 12)}, seed ${seed}.
+
+${end}`;
+
+const readme = readFileSync("README.md", "utf8");
+const [from, to] = [readme.indexOf(begin), readme.indexOf(end)];
+if (from === -1 || to < from) throw new Error("README.md has no place for the figures of the campaign");
+process.stdout.write(readme.slice(0, from) + figures + readme.slice(to + end.length));

@@ -1,0 +1,31 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { CampaignReport } from "./report.ts";
+
+/** The seed of every test run: the same cases each time. The full campaign takes another one each time. */
+const seed = 1;
+
+test("a small crash campaign loses nothing, repeats nothing and calls nothing done that is not", () => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-campaign-"));
+  try {
+    const file = join(folder, "campaign.json");
+    const args = ["scripts/campaign.mjs", "--small", "--seed", String(seed), "--report", file];
+    const { stdout, status } = spawnSync(process.execPath, args, { encoding: "utf8" });
+    console.log(stdout);
+    const report = JSON.parse(readFileSync(file, "utf8")) as CampaignReport;
+    // With the command that tries each of them again.
+    expect(report.found.map(({ promise, message, repeat }) => `${promise}: ${message}\n${repeat}`)).toEqual(
+      [],
+    );
+    expect(status).toBe(0);
+    // A plan that tried nothing would find nothing.
+    const idle = report.plans.filter(({ counts }) => Object.values(counts).every((count) => count === 0));
+    const skipped = report.skipped.map((line) => line.slice(0, line.lastIndexOf(": ")));
+    expect(idle.map(({ plan }) => plan).filter((plan) => !skipped.includes(plan))).toEqual([]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}, 600_000);

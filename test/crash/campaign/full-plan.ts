@@ -1,0 +1,46 @@
+/**
+ * Lets the disk of a scenario fill up: so many bytes are free, more and more until it passes. Then there is space again,
+ * and everybody must be able to go on, with nothing lost. An address is how many bytes were free.
+ */
+import { examineFailed, failureOf } from "./fault-exam.ts";
+import type { Machine, MachineScenario } from "./machine.ts";
+import type { Case, Plan } from "./plan.ts";
+import { findingAt } from "./steps.ts";
+
+/** Bytes by which the space grows from case to case; odd, so that writes are cut everywhere. */
+const strideBytes = { small: 4001, full: 211 };
+
+/** The plan of a scenario. */
+export function fullPlan<M extends Machine<M>>(scenario: MachineScenario<M>): Plan {
+  const run = async (start: M, free: number): Promise<void> => {
+    const machine = start.killed();
+    machine.disk.space = machine.disk.used + free;
+    const failure = await failureOf(scenario.act(machine));
+    machine.disk.space = undefined;
+    await examineFailed(scenario, machine, { failure, mayActAgain: true });
+  };
+  const caseAt = (start: M, free: number): Case => ({
+    address: String(free),
+    run: async () => {
+      try {
+        await run(start, free);
+        return { faults: 1 };
+      } catch (error) {
+        throw findingAt(`${scenario.name} with ${free} bytes free`, error);
+      }
+    },
+  });
+  return {
+    mishap: "full",
+    scenario: scenario.name,
+    async *cases({ size }) {
+      if (size === "endless") return;
+      const start = await scenario.set();
+      const whole = start.killed();
+      await scenario.act(whole);
+      const needed = whole.disk.used - start.disk.used;
+      for (let free = 0; free < needed; free += strideBytes[size]) yield caseAt(start, free);
+    },
+    caseAt: async (address) => caseAt(await scenario.set(), Number(address)),
+  };
+}
