@@ -85,7 +85,7 @@ const answers: readonly EngineScenario[] = [
   },
   {
     name: "an answer that comes slowly, with its reasoning",
-    turns: [{ reasoning: words(40), text: words(60), perTokenMs: 30, calls: [read()] }, done],
+    turns: [{ reasoning: words(2), text: words(3), perTokenMs: 30, calls: [read()] }, done],
   },
   {
     name: "an answer that says nothing",
