@@ -67,6 +67,27 @@ describe("a head that was written at a clean end", () => {
   });
 });
 
+describe("a log that went on another way than head knows", () => {
+  test("is told as rolled back, also where its lines are as long as those that are gone", async () => {
+    const world = new World();
+    const actor = world.actor("before");
+    const session = await actor.create();
+    const [known, other] = [world.killed(), world.killed()];
+    for (const [one, text] of [
+      [known, "one"],
+      [other, "two"],
+    ] as const) {
+      const holder = one.actor("holder");
+      await holder.hold(session);
+      await holder.say(text);
+      await holder.release();
+    }
+    const head = `${stateDirectory}/sessions/${session}/head`;
+    other.disk.plant(head, known.disk.peek(head) ?? "");
+    expect(await codeOf(other.actor("next").hold(session))).toBe("rolled_back");
+  });
+});
+
 /** A session whose `file` holds a line that could be neither synced nor cut, which is noted. */
 async function noted(
   file: "log" | "queue",
