@@ -187,7 +187,8 @@ function judgeDeliveries({ state, queue }: WholeSession): void {
   promised(new Set(said).size === said.length, "repeated", () => `delivered twice: ${said.join(", ")}`);
   for (const { at, delivery } of queue.deliveries.values()) {
     const isSaid = said.includes(delivery);
-    if (at === "acknowledged") promised(isSaid, "lost", () => `${delivery} is acknowledged, and not in the log`);
+    if (at === "acknowledged")
+      promised(isSaid, "lost", () => `${delivery} is acknowledged, and not in the log`);
     if (at === "blocked") promised(!isSaid, "repeated", () => `${delivery} is blocked, and in the log`);
   }
 }

@@ -75,25 +75,30 @@ function whyNot(): string | undefined {
 }
 
 function* injectionsOf(counts: ReadonlyMap<string, number>, { seed, size }: Extent): Generator<Injection> {
-  if (size === "small") {
-    const half = (call: string): number => Math.ceil((counts.get(call) ?? 0) * 0.6);
-    yield { call: "fdatasync", what: "EIO", at: half("fdatasync"), isLasting: false };
-    yield { call: "pwrite64", what: "ENOSPC", at: half("pwrite64"), isLasting: true };
-    yield { call: "openat", what: "EMFILE", at: half("openat"), isLasting: true };
-    return;
+  if (size === "small") yield* someInjections(counts);
+  else if (size === "full") yield* allInjections(counts, seed);
+  else yield* randomInjections(counts, seed);
+}
+
+function* someInjections(counts: ReadonlyMap<string, number>): Generator<Injection> {
+  const half = (call: string): number => Math.ceil((counts.get(call) ?? 0) * 0.6);
+  yield { call: "fdatasync", what: "EIO", at: half("fdatasync"), isLasting: false };
+  yield { call: "pwrite64", what: "ENOSPC", at: half("pwrite64"), isLasting: true };
+  yield { call: "openat", what: "EMFILE", at: half("openat"), isLasting: true };
+}
+
+function* randomInjections(counts: ReadonlyMap<string, number>, seed: number): Generator<Injection> {
+  for (let round = 0; ; round++) {
+    const chosen = faults[draw(faults.length, seed, "call", round)];
+    const { call, whats } = chosen ?? { call: "fsync", whats: ["EIO"] };
+    const what = whats[draw(whats.length, seed, "what", round)] ?? "EIO";
+    const at = 1 + draw(counts.get(call) ?? 1, seed, "at", round);
+    yield { call, what, at, isLasting: what !== "SIGKILL" && draw(2, seed, "lasting", round) === 0 };
   }
-  if (size === "endless") {
-    for (let round = 0; ; round++) {
-      const { call, whats } = faults[draw(faults.length, seed, "call", round)] ?? {
-        call: "fsync",
-        whats: ["EIO"],
-      };
-      const what = whats[draw(whats.length, seed, "what", round)] ?? "EIO";
-      const at = 1 + draw(counts.get(call) ?? 1, seed, "at", round);
-      yield { call, what, at, isLasting: what !== "SIGKILL" && draw(2, seed, "lasting", round) === 0 };
-    }
-  }
-  // One of each, then the next of each: whoever stops early has seen something of everything.
+}
+
+/** One of each, then the next of each: whoever stops early has seen something of everything. */
+function* allInjections(counts: ReadonlyMap<string, number>, seed: number): Generator<Injection> {
   const most = Math.max(...counts.values());
   for (let at = 1; at <= most + 1; at++) {
     for (const { call, whats, step } of faults) {
