@@ -22,11 +22,10 @@ import { storeScenario } from "./store-scenario.ts";
 /** Every plan of the campaign, made anew. */
 export function allPlans(): readonly Plan[] {
   const store = [...workingScenarios, ...mendingScenarios].map(storeScenario);
-  const engine = engineScenarios.map(engineScenario);
   return [
     chancePlan((random) => storeScenario(chanceScenario(random))),
     ...store.flatMap((scenario) => plansOf(scenario, 150)),
-    ...engine.flatMap((scenario) => plansOf(scenario, 8)),
+    ...engineScenarios.flatMap((scenario) => plansOf(engineScenario(scenario), scenario.isLong ? 1 : 8)),
     ...rollbackScenarios.map(rollbackPlan),
     mishapPlan(commandsScenario),
     mishapPlan(commandScenario),

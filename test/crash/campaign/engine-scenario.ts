@@ -17,6 +17,8 @@ import type { WholeSession } from "./whole-session.ts";
 /** A scenario of the engine: what the model says, what stands in the workspace, and what people do. */
 export interface EngineScenario {
   readonly name: string;
+  /** True where it has many hundred effects: a small campaign then tries only a few of them. */
+  readonly isLong?: boolean;
   /** What the model answers, turn by turn; what is asked of it after that it answers with few words. */
   readonly turns: readonly unknown[];
   /** The workspace before. */

@@ -98,7 +98,10 @@ export class CliPlay {
     for (const { seq, at, type } of this.#told) {
       if (seq === undefined) continue;
       const commit = commits[Number(seq)];
-      const isThere = commit?.at === at && (commit.facts as Fact[]).some(({ kind }) => kind === type);
+      const isThere =
+        commit !== undefined &&
+        commit.at === at &&
+        (commit.facts as Fact[]).some(({ kind }) => kind === type);
       promised(
         isThere,
         "lost",

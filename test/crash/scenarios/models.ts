@@ -76,11 +76,9 @@ const failures: readonly EngineScenario[] = [
 /** Answers of every form. */
 const answers: readonly EngineScenario[] = [
   {
-    name: "an answer and contents of more than a line takes",
-    turns: [
-      { text: words(200), calls: [write("long.txt", words(220)), read("book.txt")] },
-      { reasoning: words(190), text: "Done." },
-    ],
+    name: "an answer and contents that go into blobs",
+    isLong: true,
+    turns: [{ text: words(160), calls: [write("long.txt", words(220)), read("book.txt")] }, done],
     files: { "book.txt": words(210) },
   },
   {
