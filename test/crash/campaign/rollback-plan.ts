@@ -70,7 +70,9 @@ class RollbackPlan implements Plan {
       head: random.of(heads),
     });
     if (size === "endless") for (;;) yield this.#case(chance());
-    const ends = lineEnds(log).flatMap((logBytes) => lineEnds(queue).map((queueBytes) => ({ logBytes, queueBytes })));
+    const ends = lineEnds(log).flatMap((logBytes) =>
+      lineEnds(queue).map((queueBytes) => ({ logBytes, queueBytes })),
+    );
     const all = ends.flatMap((place) => heads.map((head) => ({ ...place, head })));
     const isTaken = lineEndsMax[size] / all.length;
     for (const place of all) if (random.unit() < isTaken) yield this.#case(place);
@@ -105,7 +107,11 @@ class RollbackPlan implements Plan {
     const refusal = await this.#tryToGoOn(machine, false);
     if (refusal !== undefined) {
       const isSame = JSON.stringify(filesOf(machine, folder)) === JSON.stringify(before);
-      promised(isSame, "foreign write", () => `refused as ${refusal}, and something was written all the same`);
+      promised(
+        isSame,
+        "foreign write",
+        () => `refused as ${refusal}, and something was written all the same`,
+      );
       const again = await this.#tryToGoOn(machine, true);
       // Damage is for no yes or no to mend.
       if (again !== undefined) return { histories: 1 };
@@ -125,7 +131,11 @@ class RollbackPlan implements Plan {
     } catch (error) {
       if (!isHoldfastError(error) || !refusals.includes(error.code)) throw error;
       const isAcceptable = error.code !== "log_damaged";
-      promised(!acceptRollback || !isAcceptable, "stuck", () => `accepted, and still ${error.code}: ${error.message}`);
+      promised(
+        !acceptRollback || !isAcceptable,
+        "stuck",
+        () => `accepted, and still ${error.code}: ${error.message}`,
+      );
       return error.code;
     }
     throw new Finding("stuck", "it never comes to rest");
@@ -135,7 +145,11 @@ class RollbackPlan implements Plan {
     const whole = await machine.whole();
     judgeDeliveries(whole);
     for (const { at, delivery } of whole.queue.deliveries.values())
-      promised(at !== "claimed" && at !== "admitted", "lost", () => `${delivery} is ${at}, and nobody takes it`);
+      promised(
+        at !== "claimed" && at !== "admitted",
+        "lost",
+        () => `${delivery} is ${at}, and nobody takes it`,
+      );
     promised(whole.state.released, "stuck", () => "it is not released");
   }
 
@@ -154,13 +168,13 @@ class RollbackPlan implements Plan {
 
   async #session(): Promise<Whole> {
     if (this.#whole !== undefined) return this.#whole;
-    const { set, act, goOn } = engineScenario(this.#does);
-    const machine = (await set()).killed();
-    await act(machine);
+    const scenario = engineScenario(this.#does);
+    const machine = (await scenario.set()).killed();
+    await scenario.act(machine);
     const folder = `/state/sessions/${await machine.session()}`;
     await machine.resume();
     const { head: staleHead } = filesOf(machine, folder);
-    await goOn(machine);
+    await scenario.goOn(machine);
     machine.disk.settle();
     this.#whole = { machine, folder, staleHead, ...filesOf(machine, folder) };
     return this.#whole;
@@ -173,7 +187,8 @@ function judgeDeliveries({ state, queue }: WholeSession): void {
   promised(new Set(said).size === said.length, "repeated", () => `delivered twice: ${said.join(", ")}`);
   for (const { at, delivery } of queue.deliveries.values()) {
     const isSaid = said.includes(delivery);
-    if (at === "acknowledged") promised(isSaid, "lost", () => `${delivery} is acknowledged, and not in the log`);
+    if (at === "acknowledged")
+      promised(isSaid, "lost", () => `${delivery} is acknowledged, and not in the log`);
     if (at === "blocked") promised(!isSaid, "repeated", () => `${delivery} is blocked, and in the log`);
   }
 }
@@ -184,7 +199,9 @@ function headAs(head: Exclude<Head, "gone">, whole: Whole): Uint8Array {
   const bytes = Uint8Array.from(whole.head);
   if (head === "flipped") bytes[100] = (bytes[100] ?? 0) ^ 1;
   if (head === "flipped") return bytes;
-  return new TextEncoder().encode(new TextDecoder().decode(bytes).replace(/ses_.{26}/, `ses_${"0".repeat(26)}`));
+  return new TextEncoder().encode(
+    new TextDecoder().decode(bytes).replace(/ses_.{26}/, `ses_${"0".repeat(26)}`),
+  );
 }
 
 function filesOf({ disk }: EngineMachine, folder: string): Files {

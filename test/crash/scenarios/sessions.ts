@@ -30,7 +30,11 @@ const kept: readonly EngineScenario[] = [
     definition: other,
     policy: { maxTurns: 9, deniedCapabilities: ["grep"] },
     judge: (_, { state }) =>
-      promised(state.created.definition.metadata.name === "other", "other", () => "it has another definition"),
+      promised(
+        state.created.definition.metadata.name === "other",
+        "other",
+        () => "it has another definition",
+      ),
   },
   {
     name: "accepting another policy for the rest of a run",
@@ -96,14 +100,22 @@ const oddCalls: readonly EngineScenario[] = [
   {
     name: "many calls in one turn",
     turns: [
-      asks(...Array.from({ length: 12 }, () => read()), ...Array.from({ length: 5 }, (_, index) => write(`${index}.txt`)), read()),
+      asks(
+        ...Array.from({ length: 12 }, () => read()),
+        ...Array.from({ length: 5 }, (_, index) => write(`${index}.txt`)),
+        read(),
+      ),
       done,
     ],
   },
   {
     name: "several changes of one file in one turn",
     files: { "a.txt": "n\n" },
-    turns: [asks(edit("a.txt"), read("a.txt")), asks(write("b.txt"), read("b.txt"), remove("a.txt"), write("c.txt")), done],
+    turns: [
+      asks(edit("a.txt"), read("a.txt")),
+      asks(write("b.txt"), read("b.txt"), remove("a.txt"), write("c.txt")),
+      done,
+    ],
     touched: true,
     judge: (machine) =>
       promised(machine.text("/project/a.txt") === undefined, "lost", () => "what was removed is back"),
