@@ -168,13 +168,13 @@ class RollbackPlan implements Plan {
 
   async #session(): Promise<Whole> {
     if (this.#whole !== undefined) return this.#whole;
-    const { set, act, goOn } = engineScenario(this.#does);
-    const machine = (await set()).killed();
-    await act(machine);
+    const scenario = engineScenario(this.#does);
+    const machine = (await scenario.set()).killed();
+    await scenario.act(machine);
     const folder = `/state/sessions/${await machine.session()}`;
     await machine.resume();
     const { head: staleHead } = filesOf(machine, folder);
-    await goOn(machine);
+    await scenario.goOn(machine);
     machine.disk.settle();
     this.#whole = { machine, folder, staleHead, ...filesOf(machine, folder) };
     return this.#whole;

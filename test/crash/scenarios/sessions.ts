@@ -66,7 +66,7 @@ const kept: readonly EngineScenario[] = [
     },
   },
   {
-    name: "playing a recorded session again",
+    name: "another task for a session that was recorded",
     turns,
     prepare: async (machine) => {
       await machine.run();
@@ -119,12 +119,6 @@ const oddCalls: readonly EngineScenario[] = [
     touched: true,
     judge: (machine) =>
       promised(machine.text("/project/a.txt") === undefined, "lost", () => "what was removed is back"),
-  },
-  {
-    name: "writing into a file that cannot be replaced",
-    files: { "box/a.txt": "before\n" },
-    turns: [asks(write("box/a.txt")), asks(edit("box/a.txt")), done],
-    touched: true,
   },
 ];
 
