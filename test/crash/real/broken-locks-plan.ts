@@ -52,7 +52,7 @@ export function brokenLocksPlan(): Plan {
 
 function* theftsOf({ seed, size }: Extent): Generator<Theft> {
   if (size === "small") {
-    for (const at of [1, 5, 9, 12]) yield { at, lines: 2, queues: at % 2 === 0 };
+    for (const at of [1, 5, 10]) yield { at, lines: 2, queues: at % 2 === 0 };
     return;
   }
   for (const lines of [1, 20, 2, 7]) {
@@ -80,7 +80,10 @@ async function steal(room: Room, { at, lines, queues }: Theft): Promise<Partial<
     old.send({ do: "expect", mishap });
     for (const step of steps) old.send(step);
     old.send({ do: "count" });
-    await Promise.race([old.stopped(), old.line(({ done }) => (done as StoreStep | undefined)?.do === "count")]);
+    await Promise.race([
+      old.stopped(),
+      old.line(({ done }) => (done as StoreStep | undefined)?.do === "count"),
+    ]);
     const toldBefore = old.lines.length;
     breakLocks(stage, session, queues);
     const next = stage.actor("next");
@@ -89,7 +92,11 @@ async function steal(room: Room, { at, lines, queues }: Theft): Promise<Partial<
     await old.line(({ done }) => (done as StoreStep | undefined)?.do === "count");
     old.send({ do: "say", text: "stale" });
     const answer = await old.line((line) => isAbout(line, "stale") && !("begins" in line));
-    promised(answer?.["code"] === "fenced", "false success", () => `who was robbed may still write: ${JSON.stringify(answer)}`);
+    promised(
+      answer?.["code"] === "fenced",
+      "false success",
+      () => `who was robbed may still write: ${JSON.stringify(answer)}`,
+    );
     toldByNext.push(await say(next, "at last"));
     promised(await next.release(), "stuck", () => "the new holder cannot let go");
     judgeRefusals(old.lines.slice(toldBefore));
@@ -112,7 +119,12 @@ function breakLocks(stage: RealStage, session: string, queues: boolean): void {
   }
 }
 
-async function write(next: Actor, session: string, count: number, queues: boolean): Promise<[string, number][]> {
+async function write(
+  next: Actor,
+  session: string,
+  count: number,
+  queues: boolean,
+): Promise<[string, number][]> {
   const told: [string, number][] = [];
   await next.hold(session);
   for (let line = 0; line < count; line++) {

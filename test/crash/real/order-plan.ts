@@ -55,13 +55,20 @@ export function orderPlanOf(kind: MeetingKind, room: Room): Plan {
     },
     caseAt: async (address) => {
       const [held, heldAt, otherAt] = address.split(".");
-      return caseOf({ held: held === "second" ? held : "first", heldAt: Number(heldAt), otherAt: Number(otherAt) });
+      return caseOf({
+        held: held === "second" ? held : "first",
+        heldAt: Number(heldAt),
+        otherAt: Number(otherAt),
+      });
     },
     end: () => room.end(),
   };
 }
 
-function* pairsOf({ changes: [first, second], step, scenario }: MeetingKind, { seed, size }: Extent): Generator<Pair> {
+function* pairsOf(
+  { changes: [first, second], step, scenario }: MeetingKind,
+  { seed, size }: Extent,
+): Generator<Pair> {
   if (size === "small") {
     yield { held: "first", heldAt: Math.ceil(first / 2), otherAt: Math.ceil(second / 2) };
     return;
@@ -76,7 +83,11 @@ function* pairsOf({ changes: [first, second], step, scenario }: MeetingKind, { s
   }
 }
 
-async function meet(room: Room, kind: MeetingKind, { held, heldAt, otherAt }: Pair): Promise<Partial<Counts>> {
+async function meet(
+  room: Room,
+  kind: MeetingKind,
+  { held, heldAt, otherAt }: Pair,
+): Promise<Partial<Counts>> {
   const meeting = await kind.prepare(room);
   const folder = room.folder();
   const file = (name: string): string => join(folder, name);
@@ -90,7 +101,8 @@ async function meet(room: Room, kind: MeetingKind, { held, heldAt, otherAt }: Pa
     const killed = await one.kill();
     writeFileSync(file("other"), "");
     const end = await other.end();
-    if (end.code !== 0) throw new Finding("untyped", `the other failed with ${end.code ?? end.signal}: ${end.stderr}`);
+    if (end.code !== 0)
+      throw new Finding("untyped", `the other failed with ${end.code ?? end.signal}: ${end.stderr}`);
     await meeting.judge(held === "first" ? [killed, end] : [end, killed]);
     return { kills: killed.killed ? 1 : 0, orders: 1 };
   } finally {

@@ -22,11 +22,11 @@ interface Injection {
 /** Which calls fail how; `step`: every how manieth is looked at in full. */
 const faults: readonly { readonly call: string; readonly whats: readonly string[]; readonly step: number }[] =
   [
-    { call: "fdatasync", whats: ["EIO", "ENOSPC", "SIGKILL"], step: 1 },
-    { call: "fsync", whats: ["EIO", "SIGKILL"], step: 1 },
+    { call: "fdatasync", whats: ["EIO", "ENOSPC", "SIGKILL"], step: 2 },
+    { call: "fsync", whats: ["EIO", "SIGKILL"], step: 2 },
     { call: "write", whats: ["ENOSPC", "EIO", "SIGKILL"], step: 1 },
-    { call: "pwrite64", whats: ["ENOSPC", "EIO", "SIGKILL"], step: 1 },
-    { call: "openat", whats: ["EMFILE", "EACCES", "EIO"], step: 5 },
+    { call: "pwrite64", whats: ["ENOSPC", "EIO", "SIGKILL"], step: 2 },
+    { call: "openat", whats: ["EMFILE", "EACCES", "EIO"], step: 10 },
     { call: "link", whats: ["ENOSPC", "EACCES"], step: 1 },
     { call: "rename", whats: ["ENOSPC", "EACCES", "EIO", "SIGKILL"], step: 1 },
     { call: "unlink", whats: ["EIO", "SIGKILL"], step: 1 },
@@ -79,7 +79,6 @@ function* injectionsOf(counts: ReadonlyMap<string, number>, { seed, size }: Exte
     const half = (call: string): number => Math.ceil((counts.get(call) ?? 0) * 0.6);
     yield { call: "fdatasync", what: "EIO", at: half("fdatasync"), isLasting: false };
     yield { call: "pwrite64", what: "ENOSPC", at: half("pwrite64"), isLasting: true };
-    yield { call: "openat", what: "EMFILE", at: half("openat"), isLasting: true };
     return;
   }
   if (size === "endless") {
@@ -93,7 +92,11 @@ function* injectionsOf(counts: ReadonlyMap<string, number>, { seed, size }: Exte
       yield { call, what, at, isLasting: what !== "SIGKILL" && draw(2, seed, "lasting", round) === 0 };
     }
   }
-  // One of each, then the next of each: whoever stops early has seen something of everything.
+  yield* allInjections(counts, seed);
+}
+
+/** One of each, then the next of each: whoever stops early has seen something of everything. */
+function* allInjections(counts: ReadonlyMap<string, number>, seed: number): Generator<Injection> {
   const most = Math.max(...counts.values());
   for (let at = 1; at <= most + 1; at++) {
     for (const { call, whats, step } of faults) {

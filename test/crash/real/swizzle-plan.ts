@@ -93,6 +93,7 @@ async function stopAndGoOn(children: readonly Child[], seed: number): Promise<vo
 /** Whoever is in another's way is told so, and nothing else. */
 function judgeRefusals(lines: readonly { readonly [name: string]: unknown }[]): void {
   for (const { refused, code, message } of lines) {
-    if (refused !== undefined && code !== "busy") throw new Finding("untyped", `it is told ${String(code)}: ${String(message)}`);
+    if (refused !== undefined && code !== "busy")
+      throw new Finding("untyped", `it is told ${String(code)}: ${String(message)}`);
   }
 }
