@@ -1,12 +1,14 @@
 // `node scripts/mutants.mjs [--only TEXT --jobs N --report FILE --quick]`: damages copies of the product, one change at
 // a time, and has the tests look for each. Exits with 1 where one is alive that nobody has explained.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { spawnSync } from "node:child_process";
 import { build } from "esbuild";
 
 // Inside node_modules, so that the packages which stay outside of the bundle resolve from there.
-const folder = mkdtempSync(resolve("node_modules/.holdfast-mutants-"));
+const cache = resolve("node_modules/.cache");
+mkdirSync(cache, { recursive: true });
+const folder = mkdtempSync(join(cache, "holdfast-mutants-"));
 const program = join(folder, "program.mjs");
 try {
   await build({

@@ -156,9 +156,12 @@ describe.each(["log", "queue"] as const)("a sync of the %s that fails", (file) =
     await goOnAfterPowerCut(world);
   });
 
-  test("in this process ends it where neither note nor cut can be made; only that process knows", async () => {
+  test.each([
+    ["neither note nor cut can be made", (head: string): Fails => anyOf(head)],
+    ["nothing at all can be done after it", (): Fails => ({ verb }) => verb !== "lock" && verb !== "unlock"],
+  ])("in this process ends it where %s; only that process knows", async (_name, failing) => {
     const { world, actor, [file]: path, head } = await heldSession();
-    world.disk.fault = when(once(syncOf(path)), after(world, syncOf(path), anyOf(head)), cutOf(path));
+    world.disk.fault = when(once(syncOf(path)), after(world, syncOf(path), failing(head)), cutOf(path));
     expect(await codeOf(append(actor, "unsure"))).toBe("durability_unknown");
     world.disk.fault = undefined;
     expect(await codeOf(append(actor, "more"))).toBe("durability_unknown");

@@ -188,8 +188,8 @@ export class Actor {
     return appended;
   }
 
-  async release(): Promise<boolean> {
-    const released = await this.held.release(() => true);
+  async release(mayLetGo = true): Promise<boolean> {
+    const released = await this.held.release(() => mayLetGo);
     if (released) this.#held = undefined;
     return released;
   }

@@ -1,3 +1,4 @@
+import { readWhole, sha256, utf8Text } from "../../src/host/index.ts";
 import type {
   EpochRaised,
   Fact,
@@ -64,17 +65,22 @@ export async function compare(stage: Stage, session: string): Promise<void> {
     queue.push(...textsOf(facts));
     noteRepairs(facts);
   });
-  // What a line says is kept is kept, whatever became of the one who kept it.
-  for (const { saved } of repairs) {
-    for (const name of saved === undefined ? [] : [saved, `${saved}.json`]) {
-      const path = store.recoveryPath(name);
-      if ((await host.disk.stat(path)) === undefined) throw new Finding("lost", `${path} was not kept`);
-    }
-  }
+  for (const { saved } of repairs) if (saved !== undefined) await compareKept(store, host, saved);
   judge("log", log, stage.oracle.log(session));
   // Of two who admit at once either may be told first.
   const known = stage.oracle.queue(session);
   judge("queue", queue.toSorted(), { ...known, acknowledged: known.acknowledged.toSorted() });
+}
+
+/** What a line says is kept is kept, whole, whatever became of the one who kept it. */
+async function compareKept(store: Actor["store"], { disk }: Actor["host"], saved: string): Promise<void> {
+  const path = store.recoveryPath(saved);
+  const kept = await readWhole(disk, path, Number.MAX_SAFE_INTEGER);
+  const manifest = await readWhole(disk, `${path}.json`, Number.MAX_SAFE_INTEGER);
+  if (kept === undefined || manifest === undefined) throw new Finding("lost", `${path} was not kept`);
+  const said = JSON.parse(utf8Text(manifest)) as { readonly bytes: number; readonly sha256: string };
+  if (kept.length !== said.bytes || sha256(kept) !== said.sha256)
+    throw new Finding("lost", `${path} has not the ${said.bytes} bytes that were kept`);
 }
 
 /** A session that another store held before moves once, in the line in which its new store raises the epoch. */

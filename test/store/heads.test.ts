@@ -51,6 +51,43 @@ describe("a head that says nothing", () => {
   });
 });
 
+describe("a head that was written at a clean end", () => {
+  test("is on disk after a power cut, so that a log that was put back is noticed", async () => {
+    const world = new World();
+    const actor = world.actor("before");
+    const session = await actor.create();
+    await actor.hold();
+    const log = `${stateDirectory}/sessions/${session}/log.jsonl`;
+    const backup = world.disk.peek(log) ?? "";
+    await actor.say("one");
+    await actor.release();
+    const after = world.crashed();
+    after.disk.plant(log, backup);
+    expect(await codeOf(after.actor("next").hold(session))).toBe("rolled_back");
+  });
+});
+
+describe("a log that went on another way than head knows", () => {
+  test("is told as rolled back, also where its lines are as long as those that are gone", async () => {
+    const world = new World();
+    const actor = world.actor("before");
+    const session = await actor.create();
+    const [known, other] = [world.killed(), world.killed()];
+    for (const [one, text] of [
+      [known, "one"],
+      [other, "two"],
+    ] as const) {
+      const holder = one.actor("holder");
+      await holder.hold(session);
+      await holder.say(text);
+      await holder.release();
+    }
+    const head = `${stateDirectory}/sessions/${session}/head`;
+    other.disk.plant(head, known.disk.peek(head) ?? "");
+    expect(await codeOf(other.actor("next").hold(session))).toBe("rolled_back");
+  });
+});
+
 /** A session whose `file` holds a line that could be neither synced nor cut, which is noted. */
 async function noted(
   file: "log" | "queue",

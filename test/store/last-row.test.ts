@@ -40,6 +40,16 @@ describe("the last row", () => {
     );
   });
 
+  test("is never one of another session, whatever line the last one points at", async () => {
+    const builder = newLog();
+    const foreign = new LogBuilder(idOf("ses", "foreign"), [], [row("of somebody else")]);
+    builder.add([message("m0")]);
+    builder.add([message("m1")], { row: builder.lines[0]?.bytes.length ?? 0 });
+    const [first = Buffer.alloc(0), ...rest] = builder.lines.map((line) => line.bytes);
+    const source = builder.source(Buffer.concat([first, foreign.bytes, ...rest]));
+    expect(await readLastRow(source)).toMatchObject({ damage: { reason: "there is no row" } });
+  });
+
   test("costs one open and at most two reads, however long the log", async () => {
     const builder = newLog();
     for (let number = 0; number < 400; number++) builder.add([message(`m${number} ${"x".repeat(1000)}`)]);

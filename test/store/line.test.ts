@@ -107,6 +107,7 @@ describe("a line that a writer wrote", () => {
 
   test.each([
     ["keys named sum and prev", { sum: "0".repeat(32), prev: "1".repeat(32) }],
+    ["the same keys behind others", { text: "", prev: "1".repeat(32), sum: "0".repeat(32) }],
     ["a text that looks like a tail", `,"prev":"${zeroSum}","sum":"${zeroSum}"}`],
     ["line separators of Unicode", "\u2028\u2029\u0085"],
     ["carriage returns and line feeds", "a\r\nb\rc\n"],

@@ -211,12 +211,43 @@ describe("a strict reading", () => {
     );
   });
 
+  test("refuses what follows a line that was put in the place of another one", async () => {
+    const builder = logOf(3);
+    const lines = builder.lines.map((line) => line.bytes);
+    const other = withHead(lines[1] ?? Buffer.alloc(0), /"text":"m0"/, '"text":"n0"');
+    const source = builder.source(Buffer.concat(lines.map((line, index) => (index === 1 ? other : line))));
+    expect(await errorOf(source)).toMatchObject({ code: "log_damaged", at: { line: 3 } });
+    expect((await readPage(source, { recordsMin: 9 })).damage).toMatchObject({ line: 3 });
+  });
+
+  test("refuses a line of an older place that continues nothing which is there", async () => {
+    const builder = logOf(3);
+    const lines = builder.lines.map((line) => line.bytes);
+    const stray = withHead(lines[2] ?? Buffer.alloc(0), /"prev":"[^"]*"/, `"prev":"${"1".repeat(32)}"`);
+    const source = builder.source(Buffer.concat([...lines, stray]));
+    expect(await errorOf(source)).toMatchObject({ code: "log_damaged", at: { line: 5 } });
+    expect((await readPage(source, { recordsMin: 9 })).damage).toMatchObject({ line: 5 });
+  });
+
+  test("takes white space in facts for what it is, carriage returns too", async () => {
+    const builder = logOf(1);
+    const lines = builder.lines.map((line) => line.bytes);
+    const spaced = withHead(lines[1] ?? Buffer.alloc(0), /"facts":\[/, '"facts":[\r\t ');
+    const [first = Buffer.alloc(0)] = lines;
+    const { commits } = await readAll(builder.source(Buffer.concat([first, spaced])));
+    expect(commits.map(({ facts }) => facts)).toEqual(builder.commits.map(({ facts }) => facts));
+  });
+
   test("takes a raised epoch only from a line that raises it, and never a lower one", async () => {
-    for (const [facts, epoch] of [
-      [[message("x")], 1],
-      [[epochRaised()], 0],
+    for (const [before, facts, epoch] of [
+      [0, [message("x")], 1],
+      [0, [epochRaised()], 0],
+      [2, [message("x")], 1],
+      [2, [epochRaised()], 1],
+      [2, [epochRaised()], 2],
     ] as const) {
       const builder = logOf(1);
+      for (let raised = 0; raised < before; raised++) builder.add([epochRaised()]);
       const line = builder.add(facts, { epoch });
       for (const source of [builder.source(), (builder.add([message("y")], { epoch }), builder.source())]) {
         const error = await errorOf(source);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Actor } from "./actor.ts";
+import { type Actor, textsOf } from "./actor.ts";
+import { admitted, newSession } from "./builders.ts";
 import { changesDisk } from "../crash/memory-disk.ts";
 import { stateDirectory, World } from "../crash/world.ts";
 
@@ -57,6 +58,22 @@ describe("the identity of a store", () => {
 });
 
 describe("a session that can be seen", () => {
+  test("has the first line of its queue, also after a power cut, whoever died while making it", async () => {
+    const session = { ...newSession(), queue: [admitted("a task")] };
+    const deaths = await deathsIn(new World(), (world) => world.actor("maker").store.create(session));
+    let seen = 0;
+    for (const world of deaths.map((death) => death.crashed())) {
+      const { store } = world.actor("reader");
+      for (const id of await store.ids()) {
+        seen++;
+        const texts: string[] = [];
+        await store.readQueue(id, ({ facts }) => void texts.push(...textsOf(facts)));
+        expect(texts).toEqual(["a task"]);
+      }
+    }
+    expect(seen).toBe(1);
+  });
+
   test.each([
     ["its first holder's line", async (actor: Actor) => void (await actor.hold())],
     ["somebody's delivery", async (actor: Actor) => void (await actor.admit("one"))],

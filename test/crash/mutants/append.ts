@@ -3,6 +3,7 @@ import type { Mutant } from "./mutant.ts";
 const small = "crash: appending small lines and one with a blob";
 const smallFaults = "fault: appending small lines and one with a blob";
 const failedSync = "test/crash/failed-sync.test.ts";
+const fencedBy = "test/crash/fenced.test.ts";
 const whoWins = "test/crash/who-wins.test.ts";
 const processes = "test/store/processes.test.ts";
 
@@ -38,7 +39,7 @@ export const appendMutants: readonly Mutant[] = [
     find: `if (this.#synced) return;`,
     replace: `if (this.#synced || this.#options !== undefined) return;`,
     breaks: "No line is written behind one that nobody synced: at most one line is ever unsynced.",
-    killedBy: ["crash: admitting behind somebody who died before his sync", failedSync],
+    killedBy: ["test/crash/lines-of-others.test.ts", failedSync],
   },
   {
     name: "void-lines-of-others-not-synced",
@@ -46,7 +47,7 @@ export const appendMutants: readonly Mutant[] = [
     find: `void: () => {\n        this.#synced = false;\n      },`,
     replace: `void: () => undefined,`,
     breaks: "No line is written behind a stale line that nobody synced.",
-    killedBy: ["crash: admitting behind a stale line that nobody synced"],
+    killedBy: ["test/crash/lines-of-others.test.ts"],
   },
   {
     name: "tail-not-read-again-before-an-append",
@@ -54,7 +55,7 @@ export const appendMutants: readonly Mutant[] = [
     find: `await this.#catchUp();\n      return (await this.#options.find`,
     replace: `return (await this.#options.find`,
     breaks: "A writer takes in what others wrote before it writes behind it.",
-    killedBy: [processes, whoWins],
+    killedBy: [fencedBy, processes, whoWins],
   },
   {
     name: "lock-file-replaced-and-not-noticed",
@@ -62,7 +63,7 @@ export const appendMutants: readonly Mutant[] = [
     find: `if ((await disk.stat(guard.path))?.inode !== guard.inode) {`,
     replace: `if ((await disk.stat(guard.path))?.inode === "") {`,
     breaks: "A writer whose lock file was replaced writes nothing.",
-    killedBy: [processes, whoWins],
+    killedBy: [fencedBy, processes, whoWins],
   },
   {
     name: "file-replaced-and-not-noticed",
@@ -70,7 +71,7 @@ export const appendMutants: readonly Mutant[] = [
     find: `if (replaced) throw this.#end(fenced(scan.session, "the file was replaced"));\n    if ((await`,
     replace: `if ((await`,
     breaks: "A writer whose file was replaced writes nothing.",
-    killedBy: [processes],
+    killedBy: [fencedBy, processes],
   },
   {
     name: "file-became-shorter-and-not-noticed",
@@ -78,7 +79,7 @@ export const appendMutants: readonly Mutant[] = [
     find: `if (size < scan.end) throw this.#end(fenced(scan.session, "the file became shorter"));`,
     replace: `if (size < scan.end) return;`,
     breaks: "A writer whose file lost lines writes nothing behind what is left.",
-    killedBy: [whoWins],
+    killedBy: [fencedBy, whoWins],
   },
   {
     name: "line-not-looked-at-after-its-sync",
@@ -86,7 +87,7 @@ export const appendMutants: readonly Mutant[] = [
     find: `if (await this.#isAlone(line.bytes, offset)) return this.#acknowledge(line, offset);`,
     replace: `if (line.bytes.length > 0) return this.#acknowledge(line, offset);`,
     breaks: "A line is acknowledged only where it is seen at its place, alone.",
-    killedBy: [whoWins],
+    killedBy: [fencedBy, whoWins],
   },
   {
     name: "size-not-compared-after-the-sync",
@@ -94,7 +95,8 @@ export const appendMutants: readonly Mutant[] = [
     find: `if (replaced || size !== offset + bytes.length) return false;`,
     replace: `if (replaced || size < offset + bytes.length) return false;`,
     breaks: "A line beside which somebody else wrote is not acknowledged unread.",
-    killedBy: [whoWins],
+    explained:
+      "Bytes that are ours at the known end say the same: what others wrote before them moves them on, and what others wrote behind them is read before the next line, where a higher epoch ends the writer.",
   },
   {
     name: "bytes-not-compared-after-the-sync",
@@ -102,7 +104,7 @@ export const appendMutants: readonly Mutant[] = [
     find: `return equalBytes(await readAt(this.#options.file, offset, bytes.length), bytes);`,
     replace: `return (await readAt(this.#options.file, offset, bytes.length)).length === bytes.length;`,
     breaks: "A line in whose place another one of its length stands is not acknowledged.",
-    killedBy: [whoWins],
+    killedBy: [fencedBy, whoWins],
   },
   {
     name: "inode-not-compared-after-the-sync",
@@ -110,7 +112,7 @@ export const appendMutants: readonly Mutant[] = [
     find: `if (replaced || size !== offset + bytes.length) return false;`,
     replace: `if (size !== offset + bytes.length) return false;`,
     breaks: "A line in a file that the path names no more is not acknowledged.",
-    killedBy: [whoWins, processes],
+    killedBy: [fencedBy, whoWins, processes],
   },
   {
     name: "unsure-bytes-not-noted",
@@ -174,7 +176,7 @@ export const appendMutants: readonly Mutant[] = [
     find: `if (epoch !== undefined && scan.head.epoch > epoch) {`,
     replace: `if (epoch !== undefined && scan.head.epoch > epoch + 1_000_000) {`,
     breaks: "Whoever sees a higher epoch writes no more.",
-    killedBy: [whoWins, processes],
+    killedBy: [fencedBy, whoWins, processes],
   },
   {
     name: "overtaken-holder-goes-on",
@@ -182,7 +184,7 @@ export const appendMutants: readonly Mutant[] = [
     find: `throw mend === undefined ? this.#end(overtaken) : (this.#ended ?? overtaken);`,
     replace: `throw this.#ended ?? overtaken;`,
     breaks: "A holder whose line another one overtook is the holder no more.",
-    killedBy: [whoWins],
+    killedBy: [fencedBy, whoWins],
   },
   {
     name: "own-line-not-judged",
@@ -191,7 +193,7 @@ export const appendMutants: readonly Mutant[] = [
     replace: `if (scan.head.epoch > Number.MAX_SAFE_INTEGER) {`,
     breaks:
       "Nothing is written that a strict reader would refuse, and of two who count to one epoch one has it.",
-    killedBy: [whoWins],
+    killedBy: ["test/store/own-lines.test.ts", whoWins],
   },
   {
     name: "own-facts-not-judged",
@@ -199,7 +201,7 @@ export const appendMutants: readonly Mutant[] = [
     find: `if ("fault" in judged) throw unwritable(judged.fault);`,
     replace: `if ("fault" in judged) return { bytes, commit: { ...envelope, facts: [...facts] } };`,
     breaks: "Nothing is written that a strict reader would refuse.",
-    killedBy: ["test/store/strict-rules.test.ts", "test/store/line.test.ts", "test/engine/ingestion.test.ts"],
+    killedBy: ["test/store/own-lines.test.ts"],
   },
   {
     name: "piece-behind-the-last-line-written-over",
@@ -207,7 +209,7 @@ export const appendMutants: readonly Mutant[] = [
     find: `if (mend === undefined) {\n      throw`,
     replace: `if (mend === undefined) return;\n    if (mend === undefined) {\n      throw`,
     breaks: "A holder writes nothing behind a piece that it did not leave.",
-    killedBy: [whoWins, processes],
+    killedBy: [fencedBy, whoWins, processes],
   },
   {
     name: "epoch-without-a-nonce",

@@ -6,7 +6,7 @@ const crashRecovery = "test/agents/exec-crash-recovery.test.ts";
 const parts = "test/agents/exec-parts.test.ts";
 const fullDisk = "test/agents/exec-full-disk.test.ts";
 const exec = "test/agents/exec.test.ts";
-const commandPower = "test/crash/command-power.test.ts";
+const alone = "alone: one command";
 
 /** Commands, and who may start them. */
 export const commandMutants: readonly Mutant[] = [
@@ -24,7 +24,7 @@ export const commandMutants: readonly Mutant[] = [
     find: `await disk.syncDirectory(spool);\n    return (`,
     replace: `return (`,
     breaks: "A command that is called not executed never starts, also after a power cut.",
-    killedBy: [commandPower],
+    killedBy: [alone],
   },
   {
     name: "void-claim-believed-against-evidence",
@@ -64,7 +64,7 @@ export const commandMutants: readonly Mutant[] = [
     find: `await host.disk.syncDirectory(request.spool);\n`,
     replace: `\n`,
     breaks: "Nothing is started before its claim is on disk.",
-    killedBy: [commandPower],
+    killedBy: [alone],
   },
   {
     name: "content-of-a-claim-not-synced",
@@ -72,7 +72,7 @@ export const commandMutants: readonly Mutant[] = [
     find: "await writeAll(file, new TextEncoder().encode(`${JSON.stringify(claim)}\\n`));\n    await file.sync();",
     replace: "await writeAll(file, new TextEncoder().encode(`${JSON.stringify(claim)}\\n`));",
     breaks: "A claim says after a power cut who claimed.",
-    killedBy: [commandPower],
+    killedBy: [alone],
   },
   {
     name: "status-not-allocated",
@@ -88,7 +88,7 @@ export const commandMutants: readonly Mutant[] = [
     find: `await writeAll(file, padded(new Uint8Array()), 0);\n    await file.sync();`,
     replace: `await writeAll(file, padded(new Uint8Array()), 0);`,
     breaks: "The place of a command's end is allocated before the command starts.",
-    killedBy: [commandPower],
+    killedBy: [alone],
   },
   {
     name: "end-of-a-command-not-synced",
@@ -96,7 +96,7 @@ export const commandMutants: readonly Mutant[] = [
     find: `await writeAll(file, encodeStatus(status), 0);\n  await file.sync();`,
     replace: `await writeAll(file, encodeStatus(status), 0);`,
     breaks: "The end of a command that was told is on disk.",
-    killedBy: [commandPower],
+    killedBy: [alone],
   },
   {
     name: "output-of-a-command-not-synced",
@@ -104,7 +104,7 @@ export const commandMutants: readonly Mutant[] = [
     find: `await this.#attempt(() => this.#options.file.sync());`,
     replace: ``,
     breaks: "The output of a command is on disk before its end.",
-    killedBy: [commandPower],
+    killedBy: [alone],
   },
   {
     name: "spool-not-durable",
@@ -112,7 +112,7 @@ export const commandMutants: readonly Mutant[] = [
     find: `await disk.syncDirectory(dirname(path));`,
     replace: ``,
     breaks: "The folder of a command is on disk before its start is on record.",
-    killedBy: [commandPower],
+    killedBy: [alone],
   },
   {
     name: "status-believed-without-its-sum",

@@ -27,7 +27,7 @@ export class Copy {
     const packages = join(this.folder, "node_modules");
     mkdirSync(packages);
     for (const name of readdirSync(join(repository, "node_modules"))) {
-      if (name === ".cache" || name.startsWith(".vite") || name.startsWith(".holdfast")) continue;
+      if (name === ".cache" || name.startsWith(".vite")) continue;
       symlinkSync(join(repository, "node_modules", name), join(packages, name));
     }
   }

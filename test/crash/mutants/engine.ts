@@ -144,7 +144,7 @@ export const engineMutants: readonly Mutant[] = [
     find: `await worker.held.blobs.put(utf8Bytes(text));`,
     replace: `void utf8Bytes(text);`,
     breaks: "Each blob that a line names is there.",
-    killedBy: ["test/engine/blobs.test.ts"],
+    killedBy: ["test/crash/outside-tools.test.ts"],
   },
   {
     name: "interrupted-answer-sent-to-the-model",
@@ -283,7 +283,7 @@ export const engineMutants: readonly Mutant[] = [
     find: `const { commit } = await this.held.append(row === undefined ? facts : [...facts, row]);`,
     replace: `const { commit } = await this.held.append(row === undefined ? facts : [...facts]);`,
     breaks: "A line that changes a member of the list row carries the new row.",
-    killedBy: ["test/engine/shown.test.ts", "test/engine/rows.test.ts"],
+    killedBy: ["test/engine/shown.test.ts"],
   },
   {
     name: "line-that-cannot-follow-written",
@@ -291,7 +291,7 @@ export const engineMutants: readonly Mutant[] = [
     find: 'if (fault !== undefined) throw new HoldfastError("internal", `a line was not written: ${fault}`);',
     replace: "if (fault === '') throw new HoldfastError(\"internal\", `a line was not written: ${fault}`);",
     breaks: "No line is written that cannot follow those before it.",
-    killedBy: ["test/engine/worker.test.ts"],
+    killedBy: ["test/engine/resolve-live.test.ts", "test/engine/approval-words.test.ts"],
   },
   {
     name: "recording-shows-what-is-not-durable",

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { build } from "esbuild";
 
-/** What may kill a mutant: test files and folders, a plan of the campaign, or all of the small campaign. */
+/** What may kill a mutant: test files and folders, or a plan of the campaign. */
 export type Killer =
   | { readonly kind: "tests"; readonly paths: readonly string[] }
   | { readonly kind: "plan"; readonly name: string };
@@ -21,25 +22,33 @@ export function killerOf(name: string): Killer {
 export async function attempt(killer: Killer, folder: string, limitMs: number): Promise<Verdict> {
   const report = join(folder, "killer.json");
   rmSync(report, { force: true });
-  const code = await exitOf(commandOf(killer, report), folder, limitMs);
+  const code = await exitOf(await commandOf(killer, folder, report), folder, limitMs);
   if (code === "late") return { state: "late" };
   if (code === 0) return { state: "passed" };
   return { state: "failed", ...(killer.kind === "tests" ? failedTest(report) : failedCase(killer, report)) };
 }
 
-function commandOf(killer: Killer, report: string): readonly string[] {
-  if (killer.kind === "plan") {
-    return [
-      "scripts/campaign.mjs",
-      "--small",
-      "--seed=1",
-      "--jobs=1",
-      `--only=${killer.name}`,
-      `--report=${report}`,
-    ];
-  }
+async function commandOf(killer: Killer, folder: string, report: string): Promise<readonly string[]> {
+  if (killer.kind === "plan") return ["--enable-source-maps", await bundlePlans(folder), killer.name, report];
   const vitest = ["node_modules/vitest/vitest.mjs", "run", "--bail=1", "--maxWorkers=1"];
   return [...vitest, "--reporter=json", `--outputFile=${report}`, ...killer.paths];
+}
+
+/** Bundles the plans of the campaign, with the mutant in them. */
+async function bundlePlans(folder: string): Promise<string> {
+  const outfile = join(folder, "node_modules", ".cache", "try-plan.mjs");
+  await build({
+    entryPoints: [join(folder, "test/crash/mutants/try-plan.ts")],
+    bundle: true,
+    platform: "node",
+    target: "node20",
+    format: "esm",
+    packages: "external",
+    sourcemap: "inline",
+    outfile,
+    logLevel: "silent",
+  });
+  return outfile;
 }
 
 /** The exit code, or `late`: then it was ended, with all that it had started. */
@@ -79,8 +88,9 @@ interface TestReport {
   }[];
 }
 
-interface PlanReport {
-  readonly found: readonly { readonly plan: string; readonly address: string; readonly promise: string }[];
+interface FoundCase {
+  readonly address: string;
+  readonly fault: string;
 }
 
 function failedTest(report: string): { by: string; paths: readonly string[] } {
@@ -96,9 +106,9 @@ function failedCase(
   { name }: Extract<Killer, { kind: "plan" }>,
   report: string,
 ): { by: string; paths: readonly string[] } {
-  const [found] = read<PlanReport>(report)?.found ?? [];
-  if (found === undefined) return { by: `${name}: the campaign did not end well`, paths: [name] };
-  return { by: `${found.plan} at ${found.address}: ${found.promise}`, paths: [found.plan] };
+  const found = read<FoundCase>(report);
+  const by = found === undefined ? `${name}: it did not end well` : `${name} at ${found.address}: ${found.fault}`;
+  return { by: by.slice(0, 300), paths: [name] };
 }
 
 function read<T>(file: string): T | undefined {

@@ -5,7 +5,7 @@ const log = "test/store/log.test.ts";
 const page = "test/store/page.test.ts";
 const tails = "test/store/tails.test.ts";
 const strict = "test/store/strict-rules.test.ts";
-const whoWins = "test/crash/who-wins.test.ts";
+const chain = "test/store/chain.test.ts";
 
 /** What a line is, which lines count, and who reads them. */
 export const lineMutants: readonly Mutant[] = [
@@ -15,7 +15,7 @@ export const lineMutants: readonly Mutant[] = [
     find: `const fits = raises ? line.epoch > head.epoch : line.epoch === head.epoch;`,
     replace: `const fits = raises ? line.epoch > head.epoch : line.epoch <= head.epoch;`,
     breaks: "A line of a lower epoch than the one before it is damage.",
-    killedBy: [log],
+    killedBy: [chain, log],
   },
   {
     name: "higher-epoch-accepted-that-nobody-raised",
@@ -23,7 +23,7 @@ export const lineMutants: readonly Mutant[] = [
     find: `const fits = raises ? line.epoch > head.epoch : line.epoch === head.epoch;`,
     replace: `const fits = raises ? line.epoch > head.epoch : line.epoch >= head.epoch;`,
     breaks: "An epoch rises only in a line that says so.",
-    killedBy: [log],
+    killedBy: [chain, log],
   },
   {
     name: "equal-epoch-raised-again",
@@ -31,7 +31,7 @@ export const lineMutants: readonly Mutant[] = [
     find: `const fits = raises ? line.epoch > head.epoch : line.epoch === head.epoch;`,
     replace: `const fits = raises ? line.epoch >= head.epoch : line.epoch === head.epoch;`,
     breaks: "Two holders never have one epoch.",
-    killedBy: [log],
+    killedBy: [chain, log],
   },
   {
     name: "void-line-is-damage",
@@ -39,7 +39,7 @@ export const lineMutants: readonly Mutant[] = [
     find: `return line.seq <= head.seq && sums.at(line.seq - 1) === line.prev ? "void" : "damage";`,
     replace: `return "damage";`,
     breaks: "A stale writer never closes the session.",
-    killedBy: [log, whoWins],
+    killedBy: [chain, log],
   },
   {
     name: "damage-is-a-void-line",
@@ -47,7 +47,7 @@ export const lineMutants: readonly Mutant[] = [
     find: `return line.seq <= head.seq && sums.at(line.seq - 1) === line.prev ? "void" : "damage";`,
     replace: `return "void";`,
     breaks: "A line that continues nothing known is damage.",
-    killedBy: [log],
+    killedBy: [chain, log],
   },
   {
     name: "void-line-not-proven",
@@ -55,7 +55,7 @@ export const lineMutants: readonly Mutant[] = [
     find: `return line.seq <= head.seq && sums.at(line.seq - 1) === line.prev ? "void" : "damage";`,
     replace: `return line.seq <= head.seq ? "void" : "damage";`,
     breaks: "A line is void only where it continues an accepted one.",
-    killedBy: [log],
+    killedBy: [chain, log],
   },
   {
     name: "prev-not-compared",
@@ -63,7 +63,7 @@ export const lineMutants: readonly Mutant[] = [
     find: `if (line.seq === head.seq + 1 && line.prev === head.sum) {`,
     replace: `if (line.seq === head.seq + 1) {`,
     breaks: "A line counts only where it continues the very line before it.",
-    killedBy: [log, whoWins],
+    killedBy: [chain, log],
   },
   {
     name: "sum-found-by-searching",
@@ -100,20 +100,18 @@ export const lineMutants: readonly Mutant[] = [
   {
     name: "lines-split-at-a-line-separator",
     file: "store/scan.ts",
-    find: `const newline = bytes.indexOf(0x0a, used);\n    if (newline === -1) return { used };`,
-    replace: `const ends = [bytes.indexOf(0x0a, used), Buffer.from(bytes).indexOf("\\u2028", used) + 2];
-    const newline = Math.min(...ends.filter((end) => end > 1), Infinity);
-    if (newline === Infinity) return { used };`,
+    find: `const line = bytes.subarray(used, newline + 1);`,
+    replace: `const line = bytes.subarray(used, newline + 1);
+    if (Buffer.from(line).includes("\\u2028")) return { used, stopped: damageHere(state, "does not verify") };`,
     breaks: "Lines are split at 0x0A and nothing else, whatever a text holds.",
     killedBy: [log, line],
   },
   {
     name: "lines-split-at-a-carriage-return",
     file: "store/scan.ts",
-    find: `const newline = bytes.indexOf(0x0a, used);\n    if (newline === -1) return { used };`,
-    replace: `const ends = [bytes.indexOf(0x0a, used), bytes.indexOf(0x0d, used)];
-    const newline = Math.min(...ends.filter((end) => end !== -1), Infinity);
-    if (newline === Infinity) return { used };`,
+    find: `const line = bytes.subarray(used, newline + 1);`,
+    replace: `const line = bytes.subarray(used, newline + 1);
+    if (line.includes(0x0d)) return { used, stopped: damageHere(state, "does not verify") };`,
     breaks: "Lines are split at 0x0A and nothing else, also where JSON allows white space.",
     killedBy: [log, line],
   },
@@ -147,7 +145,8 @@ export const lineMutants: readonly Mutant[] = [
     find: `if (state.head.seq === -1 && !state.mayBeEmpty) {`,
     replace: `if (state.head.seq === -1 && state.end > 0) {`,
     breaks: "A log whose line 0 does not verify is damage.",
-    killedBy: [log],
+    explained:
+      "A log that ends before its line 0 is damage for each reader by that alone (faultOfEnd), whatever its remainder is called; only the words of the reason are other ones.",
   },
   {
     name: "tail-judged-at-first-sight",
@@ -243,7 +242,7 @@ export const lineMutants: readonly Mutant[] = [
     find: `const fits = oldest.raises ? oldest.epoch > line.epoch : oldest.epoch === line.epoch;`,
     replace: `const fits = line.epoch >= 0;`,
     breaks: "A page refuses the epochs that a full reading refuses.",
-    killedBy: [page],
+    killedBy: [log],
   },
   {
     name: "page-ends-while-a-void-line-is-open",

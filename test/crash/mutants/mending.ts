@@ -28,7 +28,7 @@ export const mendingMutants: readonly Mutant[] = [
     find: `const saved = await keep(recovery, bytes);\n  if (!(await host.disk.cutTail({ path, size: end, bytes, guard }))) throw changedMeanwhile(path);`,
     replace: `if (!(await host.disk.cutTail({ path, size: end, bytes, guard }))) throw changedMeanwhile(path);\n  const saved = await keep(recovery, bytes);`,
     breaks: "What is cut was kept before, also where a death comes between.",
-    killedBy: [torn],
+    killedBy: ["test/crash/kept-pieces.test.ts"],
   },
   {
     name: "kept-piece-not-synced",
@@ -36,7 +36,7 @@ export const mendingMutants: readonly Mutant[] = [
     find: `await createDurably(host.disk, join(folder.path, name), bytes);`,
     replace: `const kept = await host.disk.open(join(folder.path, name), "create");\n  await kept.write(bytes, 0);\n  await kept.close();`,
     breaks: "What is kept is on disk before the original is cut.",
-    killedBy: [torn],
+    killedBy: ["test/crash/kept-pieces.test.ts"],
   },
   {
     name: "folder-of-kept-pieces-not-synced",
@@ -44,7 +44,7 @@ export const mendingMutants: readonly Mutant[] = [
     find: `await host.disk.syncDirectory(folder);`,
     replace: ``,
     breaks: "What is kept has its name on disk before the original is cut.",
-    killedBy: [torn],
+    killedBy: ["test/crash/kept-pieces.test.ts"],
   },
   {
     name: "kept-file-not-synced",
@@ -76,7 +76,7 @@ export const mendingMutants: readonly Mutant[] = [
     find: `if (size !== end + bytes.length || lock?.inode !== guard.inode) throw changedMeanwhile(path);`,
     replace: `if (size !== end + bytes.length) throw changedMeanwhile(path);\n    void lock;`,
     breaks: "Nobody mends a tail whose lock was taken from him.",
-    killedBy: ["test/crash/who-wins.test.ts"],
+    killedBy: ["test/store/tail-guard.test.ts"],
   },
   {
     name: "real-cut-without-its-guard",
@@ -148,7 +148,7 @@ export const mendingMutants: readonly Mutant[] = [
     find: `return log.sumAt(head.seq) === head.sum && log.headEnd === head.bytes ? "good" : "rolled_back";`,
     replace: `return log.headEnd === head.bytes ? "good" : "rolled_back";`,
     breaks: "A log with another line where head knows one is told as rolled back.",
-    killedBy: [tails, heads, "test/store/stays.test.ts"],
+    killedBy: [heads],
   },
   {
     name: "line-of-head-at-another-place-believed",
@@ -260,7 +260,7 @@ export const mendingMutants: readonly Mutant[] = [
     find: `if (first.queue !== undefined) await createDurably(disk, staged.queue, first.queue.bytes);`,
     replace: `if (first.queue !== undefined) {\n    const queue = await disk.open(staged.queue, "create");\n    await queue.write(first.queue.bytes, 0);\n    await queue.close();\n  }`,
     breaks: "A session that can be seen has its task after a power cut.",
-    killedBy: ["crash: answering without a tool"],
+    killedBy: [names],
   },
   {
     name: "names-in-a-new-session-not-synced",
@@ -308,7 +308,7 @@ export const mendingMutants: readonly Mutant[] = [
     find: `await createDurably(this.#disk, temporary, bytes);`,
     replace: `const file = await this.#disk.open(temporary, "create");\n    await file.write(bytes, 0);\n    await file.close();`,
     breaks: "A blob is on disk before the line that names it.",
-    killedBy: [small],
+    killedBy: ["test/store/blobs.test.ts"],
   },
   {
     name: "name-of-a-blob-not-synced",
@@ -316,7 +316,7 @@ export const mendingMutants: readonly Mutant[] = [
     find: `await this.#disk.rename(temporary, path);\n    await this.#disk.syncDirectory(this.#own);`,
     replace: `await this.#disk.rename(temporary, path);`,
     breaks: "A blob has its name on disk before the line that names it.",
-    killedBy: [small],
+    killedBy: ["test/store/blobs.test.ts"],
   },
   {
     name: "folder-of-blobs-not-synced",
@@ -332,7 +332,7 @@ export const mendingMutants: readonly Mutant[] = [
     find: `return bytes !== undefined && sha256(bytes) === reference.sha256;`,
     replace: `return bytes !== undefined;`,
     breaks: "A blob that is there by name is read before it is believed.",
-    killedBy: [small],
+    killedBy: ["test/store/blobs.test.ts"],
   },
   {
     name: "existing-blob-not-synced",
@@ -340,7 +340,7 @@ export const mendingMutants: readonly Mutant[] = [
     find: `try {\n      await file.sync();\n    } finally {`,
     replace: `try {\n      await file.stat();\n    } finally {`,
     breaks: "A blob that somebody dead wrote is on disk before the line that names it.",
-    killedBy: [small],
+    killedBy: ["test/store/blobs.test.ts"],
   },
   {
     name: "name-of-an-existing-blob-not-synced",
@@ -348,7 +348,7 @@ export const mendingMutants: readonly Mutant[] = [
     find: `await file.close();\n    }\n    await this.#disk.syncDirectory(this.#own);`,
     replace: `await file.close();\n    }`,
     breaks: "A blob that somebody dead wrote has its name on disk before the line that names it.",
-    killedBy: [small],
+    killedBy: ["test/store/blobs.test.ts"],
   },
   {
     name: "blob-with-other-bytes-given-out",
@@ -356,7 +356,7 @@ export const mendingMutants: readonly Mutant[] = [
     find: `if (sha256(bytes) === reference.sha256) return bytes;`,
     replace: `if (bytes.length >= 0) return bytes;`,
     breaks: "A blob that holds other bytes is damage.",
-    killedBy: ["test/store/processes.test.ts", "test/engine/queue.test.ts", "test/engine/send.test.ts"],
+    killedBy: ["test/store/blobs.test.ts"],
   },
   {
     name: "identity-not-synced",
