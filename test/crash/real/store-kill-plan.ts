@@ -16,7 +16,7 @@ export function storeKillPlan(): Plan {
     isReal: true,
     async *cases(extent) {
       lengths ??= measure(room);
-      for (const chain of chainsOf(await lengths, extent, { kills: 4, small: 3, step: 2 }))
+      for (const chain of chainsOf(await lengths, extent, { kills: 4, small: 3, step: 3 }))
         yield chainCase(chain, run);
     },
     caseAt: async (address) => chainCase(chainAt(address), run),

@@ -24,13 +24,13 @@ const faults: readonly { readonly call: string; readonly whats: readonly string[
   [
     { call: "fdatasync", whats: ["EIO", "ENOSPC", "SIGKILL"], step: 2 },
     { call: "fsync", whats: ["EIO", "SIGKILL"], step: 2 },
-    { call: "write", whats: ["ENOSPC", "EIO", "SIGKILL"], step: 1 },
+    { call: "write", whats: ["ENOSPC", "EIO", "SIGKILL"], step: 2 },
     { call: "pwrite64", whats: ["ENOSPC", "EIO", "SIGKILL"], step: 2 },
     { call: "openat", whats: ["EMFILE", "EACCES", "EIO"], step: 10 },
     { call: "link", whats: ["ENOSPC", "EACCES"], step: 1 },
-    { call: "rename", whats: ["ENOSPC", "EACCES", "EIO", "SIGKILL"], step: 1 },
-    { call: "unlink", whats: ["EIO", "SIGKILL"], step: 1 },
-    { call: "mkdir", whats: ["ENOSPC", "EACCES"], step: 1 },
+    { call: "rename", whats: ["ENOSPC", "EACCES", "EIO", "SIGKILL"], step: 2 },
+    { call: "unlink", whats: ["EIO", "SIGKILL"], step: 2 },
+    { call: "mkdir", whats: ["ENOSPC", "EACCES"], step: 2 },
   ];
 
 /** Calls whose failure may leave it unknown what is on disk. */
