@@ -158,7 +158,12 @@ describe.each(["log", "queue"] as const)("a sync of the %s that fails", (file) =
 
   test.each([
     ["neither note nor cut can be made", (head: string): Fails => anyOf(head)],
-    ["nothing at all can be done after it", (): Fails => ({ verb }) => verb !== "lock" && verb !== "unlock"],
+    [
+      "nothing at all can be done after it",
+      (): Fails =>
+        ({ verb }) =>
+          verb !== "lock" && verb !== "unlock",
+    ],
   ])("in this process ends it where %s; only that process knows", async (_name, failing) => {
     const { world, actor, [file]: path, head } = await heldSession();
     world.disk.fault = when(once(syncOf(path)), after(world, syncOf(path), failing(head)), cutOf(path));

@@ -50,7 +50,8 @@ describe("a holder writes nothing more, and is told so, where before a line", ()
     ["the lock was replaced", async ({ world, folder }) => await replaceFile(world, `${folder}/lease`)],
     [
       "somebody left a piece of a line",
-      async ({ world, log }) => world.disk.plant(log, Buffer.concat([bytesOf(world, log), Buffer.from('{"v":1,"s')])),
+      async ({ world, log }) =>
+        world.disk.plant(log, Buffer.concat([bytesOf(world, log), Buffer.from('{"v":1,"s')])),
     ],
     [
       "another one has raised the epoch",

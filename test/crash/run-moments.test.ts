@@ -25,7 +25,14 @@ function newWorld(): EngineWorld {
 async function run(world: EngineWorld, signal?: AbortController): Promise<unknown> {
   const { model, workspace } = EngineWorld;
   const control = signal === undefined ? {} : { signal: signal.signal };
-  const request = { workspace, model, agent: "builtin", policy: { allowShell: true }, task: "Do it.", ...control };
+  const request = {
+    workspace,
+    model,
+    agent: "builtin",
+    policy: { allowShell: true },
+    task: "Do it.",
+    ...control,
+  };
   const observer = world.observer();
   const commit = (line: Parameters<typeof observer.commit>[0]) => {
     if (line.facts.some(({ kind }) => kind === "op.started")) signal?.abort();
@@ -73,7 +80,8 @@ test("wherever a run dies its effects were on record before, an end that was see
     if (session === undefined) continue;
     const before = await readWhole(moment.killed().engine(), session).catch(() => undefined);
     const started = [...(before?.state.operations.values() ?? [])].filter(({ at }) => at !== "asked");
-    if (moment.text("/project/made.txt") !== undefined) expect(started.map(({ tool }) => tool)).toContain("write");
+    if (moment.text("/project/made.txt") !== undefined)
+      expect(started.map(({ tool }) => tool)).toContain("write");
     if (moment.witness.count("one") > 0) expect(started.map(({ tool }) => tool)).toContain("exec");
     isSeen ||= hasEnd(moment);
     const { ending } = await moment.within(

@@ -9,7 +9,12 @@ test("a line that cannot be true after those before it is not written", async ()
   world.disk.plant("/project/readme.txt", "read me\n");
   const { model, workspace } = EngineWorld;
   const engine = world.engine();
-  await runTask(engine, { workspace, model, agent: "builtin", policy: {}, task: "Do it." }, world.observer(), () => undefined);
+  await runTask(
+    engine,
+    { workspace, model, agent: "builtin", policy: {}, task: "Do it." },
+    world.observer(),
+    () => undefined,
+  );
   const [session = ""] = await engine.store.ids();
   const worker = await Worker.take(engine, session, { acceptRollback: false, observer: world.observer() });
   const log = world.disk.files().find((path) => path.endsWith("/log.jsonl")) ?? "";

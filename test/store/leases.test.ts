@@ -32,7 +32,10 @@ test("who looks whether a session is held is in nobody's way, and touches nothin
 test("nothing of a session that was deleted is taken, admitted to or mended", async () => {
   const { world, session, folder } = await newSession();
   await world.actor("sender").admit("one", session);
-  const torn = Buffer.concat([world.disk.peek(`${folder}/queue.jsonl`) ?? new Uint8Array(), Buffer.from("torn")]);
+  const torn = Buffer.concat([
+    world.disk.peek(`${folder}/queue.jsonl`) ?? new Uint8Array(),
+    Buffer.from("torn"),
+  ]);
   world.disk.plant(`${folder}/queue.jsonl`, torn);
   world.disk.plant(`${stateDirectory}/tombstones/${session}.json`, "{}");
   await expect(world.actor("sender").admit("two", session)).rejects.toMatchObject({ code: "deleted" });

@@ -10,7 +10,8 @@ export type Killer =
 
 /** What a killer came to: `by` is the test or the case that failed. */
 export type Verdict =
-  | { readonly state: "passed" | "late" }
+  | { readonly state: "passed" }
+  | { readonly state: "late" }
   | { readonly state: "failed"; readonly by: string; readonly paths: readonly string[] };
 
 /** The killer that a mutant names. */
@@ -107,7 +108,8 @@ function failedCase(
   report: string,
 ): { by: string; paths: readonly string[] } {
   const found = read<FoundCase>(report);
-  const by = found === undefined ? `${name}: it did not end well` : `${name} at ${found.address}: ${found.fault}`;
+  const by =
+    found === undefined ? `${name}: it did not end well` : `${name} at ${found.address}: ${found.fault}`;
   return { by: by.slice(0, 300), paths: [name] };
 }
 
