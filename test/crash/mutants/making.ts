@@ -2,12 +2,7 @@ import type { Mutant } from "./mutant.ts";
 
 const create = "crash: creating a session, with a blob";
 const small = "crash: appending small lines and one with a blob";
-const torn = "crash: recovering torn ends";
-const heads = "test/store/heads.test.ts";
-const tails = "test/store/tails.test.ts";
 const names = "test/store/names.test.ts";
-const disk = "test/contracts/disk.test.ts";
-const syncs = "test/contracts/syncs.test.ts";
 
 /** What is made, and made durable: sessions, blobs and the identity of a store. */
 export const makingMutants: readonly Mutant[] = [

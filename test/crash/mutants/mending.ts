@@ -1,14 +1,11 @@
 import type { Mutant } from "./mutant.ts";
 
-const create = "crash: creating a session, with a blob";
-const small = "crash: appending small lines and one with a blob";
 const torn = "crash: recovering torn ends";
 const unfinished = "crash: completing ends that only lack their newline";
 const repair = "crash: repairing a log and a queue whose last sync failed";
 const failedSync = "test/crash/failed-sync.test.ts";
 const heads = "test/store/heads.test.ts";
 const tails = "test/store/tails.test.ts";
-const names = "test/store/names.test.ts";
 const disk = "test/contracts/disk.test.ts";
 const syncs = "test/contracts/syncs.test.ts";
 
