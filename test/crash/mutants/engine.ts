@@ -60,7 +60,7 @@ export const engineMutants: readonly Mutant[] = [
   const after = ready.map((one, index) => ({ ...one, tool: { ...one.tool, perform: async () => await early[index]! } }));
   const ended = await Promise.allSettled(after.map((one) => performOperation(crew, one)));`,
     breaks: "An effect has its intent on disk before it.",
-    killedBy: [work],
+    killedBy: ["test/crash/run-moments.test.ts"],
   },
   {
     name: "proof-removed-before-the-outcome-is-durable",
@@ -68,7 +68,7 @@ export const engineMutants: readonly Mutant[] = [
     find: `await crew.worker.commit([await knownFact(crew, operation, { ...times, ...result })]);`,
     replace: `await cleanUp(tool, run.place, { evidence, args: run.args });\n  await crew.worker.commit([await knownFact(crew, operation, { ...times, ...result })]);`,
     breaks: "What proves an outcome stays until the outcome is durable.",
-    killedBy: ["test/engine/suspend.test.ts", unknown],
+    killedBy: ["test/crash/run-moments.test.ts"],
   },
   {
     name: "failed-effect-told-as-known",
@@ -168,7 +168,7 @@ export const engineMutants: readonly Mutant[] = [
     find: `if (!run.calling || requestedSeq === undefined) return [];`,
     replace: `if (requestedSeq === undefined) return [];`,
     breaks: "An answer that came whole is not kept a second time as one that was cut.",
-    killedBy: [interruptedAnswers, "test/crash/run-killed.test.ts", work],
+    killedBy: ["test/crash/run-moments.test.ts"],
   },
   {
     name: "word-of-a-person-recorded-twice",
@@ -208,7 +208,7 @@ export const engineMutants: readonly Mutant[] = [
     find: `approval: replaced?.approval,`,
     replace: `approval: undefined,`,
     breaks: "What was allowed is allowed to the operation that stands for one which did not happen.",
-    killedBy: ["test/engine/approval-words.test.ts"],
+    killedBy: [machines, "test/engine/approval-words.test.ts"],
   },
   {
     name: "cancel-forgets-what-runs",
@@ -264,7 +264,7 @@ export const engineMutants: readonly Mutant[] = [
     find: `crew.worker.refuseInterrupted();\n  const { clock }`,
     replace: `const { clock }`,
     breaks: "Once a process shall leave it begins nothing.",
-    killedBy: [interrupted],
+    killedBy: ["test/crash/run-moments.test.ts"],
   },
   {
     name: "line-shown-before-it-is-written",
@@ -283,7 +283,7 @@ export const engineMutants: readonly Mutant[] = [
     find: `const { commit } = await this.held.append(row === undefined ? facts : [...facts, row]);`,
     replace: `const { commit } = await this.held.append(row === undefined ? facts : [...facts]);`,
     breaks: "A line that changes a member of the list row carries the new row.",
-    killedBy: ["test/engine/shown.test.ts"],
+    killedBy: ["test/crash/run-moments.test.ts"],
   },
   {
     name: "line-that-cannot-follow-written",
@@ -291,7 +291,7 @@ export const engineMutants: readonly Mutant[] = [
     find: 'if (fault !== undefined) throw new HoldfastError("internal", `a line was not written: ${fault}`);',
     replace: "if (fault === '') throw new HoldfastError(\"internal\", `a line was not written: ${fault}`);",
     breaks: "No line is written that cannot follow those before it.",
-    killedBy: ["test/engine/resolve-live.test.ts", "test/engine/approval-words.test.ts"],
+    killedBy: ["test/engine/worker.test.ts"],
   },
   {
     name: "recording-shows-what-is-not-durable",
@@ -323,7 +323,8 @@ export const engineMutants: readonly Mutant[] = [
     find: `if (isReleased) this.#isClosed = true;`,
     replace: `void isReleased;`,
     breaks: "Whoever has let go of the session answers nothing.",
-    killedBy: [requests],
+    explained:
+      "The queue of a session that was let go takes nothing more either (QueueFile.close): with the damage an answer is tried and refused, which nobody sees.",
   },
   {
     name: "requests-not-looked-for-at-the-end",

@@ -1,18 +1,15 @@
 import type { Mutant } from "./mutant.ts";
 
-const create = "crash: creating a session, with a blob";
-const small = "crash: appending small lines and one with a blob";
 const torn = "crash: recovering torn ends";
 const unfinished = "crash: completing ends that only lack their newline";
 const repair = "crash: repairing a log and a queue whose last sync failed";
 const failedSync = "test/crash/failed-sync.test.ts";
 const heads = "test/store/heads.test.ts";
 const tails = "test/store/tails.test.ts";
-const names = "test/store/names.test.ts";
 const disk = "test/contracts/disk.test.ts";
 const syncs = "test/contracts/syncs.test.ts";
 
-/** What is made durable, and what is mended. */
+/** What is mended, and what is known of the end of a log. */
 export const mendingMutants: readonly Mutant[] = [
   {
     name: "piece-cut-without-being-kept",
@@ -237,181 +234,5 @@ export const mendingMutants: readonly Mutant[] = [
     replace: `if (remainder.state === "damaged" && scan.end < 0) {`,
     breaks: "No repair touches a file before both are proven.",
     killedBy: [tails],
-  },
-  {
-    name: "small-files-not-synced",
-    file: "host/durable-files.ts",
-    find: `"SHORT_WRITE", "write", file.path);\n  await file.sync();`,
-    replace: `"SHORT_WRITE", "write", file.path);`,
-    breaks: "A small file that was made durable is on disk after a power cut.",
-    killedBy: [create],
-  },
-  {
-    name: "line-0-not-synced",
-    file: "store/create-session.ts",
-    find: `await createDurably(disk, staged.log, first.log.bytes);`,
-    replace: `const log = await disk.open(staged.log, "create");\n  await log.write(first.log.bytes, 0);\n  await log.close();`,
-    breaks: "A session that can be seen has its line 0 after a power cut.",
-    killedBy: [create],
-  },
-  {
-    name: "first-line-of-the-queue-not-synced",
-    file: "store/create-session.ts",
-    find: `if (first.queue !== undefined) await createDurably(disk, staged.queue, first.queue.bytes);`,
-    replace: `if (first.queue !== undefined) {\n    const queue = await disk.open(staged.queue, "create");\n    await queue.write(first.queue.bytes, 0);\n    await queue.close();\n  }`,
-    breaks: "A session that can be seen has its task after a power cut.",
-    killedBy: [names],
-  },
-  {
-    name: "names-in-a-new-session-not-synced",
-    file: "store/create-session.ts",
-    find: `await disk.syncDirectory(staged.root);`,
-    replace: ``,
-    breaks: "A session that can be seen has its files after a power cut.",
-    killedBy: [create],
-  },
-  {
-    name: "name-of-a-new-session-not-synced",
-    file: "store/create-session.ts",
-    find: `await disk.syncDirectory(sessions);`,
-    replace: ``,
-    breaks: "A session that its maker was told of is there after a power cut.",
-    killedBy: [create],
-  },
-  {
-    name: "folder-of-sessions-not-synced",
-    file: "host/durable-files.ts",
-    find: `return await syncIfMine(disk, parent);\n  }\n  await disk.syncDirectory(parent);`,
-    replace: `return await syncIfMine(disk, parent);\n  }`,
-    breaks: "A directory that was made durable is there after a power cut.",
-    killedBy: [create],
-  },
-  {
-    name: "directory-of-a-dead-maker-not-synced",
-    file: "host/durable-files.ts",
-    find: `return await syncIfMine(disk, parent);\n  }`,
-    replace: `return;\n  }`,
-    breaks: "A directory whose maker died before its sync is synced by whoever finds it.",
-    killedBy: [create, names],
-  },
-  {
-    name: "first-holder-does-not-sync-the-name",
-    file: "store/opening.ts",
-    find: `if (history.scan.head.seq <= 0) await host.disk.syncDirectory(dirname(folder.root));`,
-    replace: ``,
-    breaks: "A session whose maker died before its name was durable is there once somebody wrote in it.",
-    killedBy: [names],
-  },
-  {
-    name: "blob-not-synced",
-    file: "store/blobs.ts",
-    find: `await createDurably(this.#disk, temporary, bytes);`,
-    replace: `const file = await this.#disk.open(temporary, "create");\n    await file.write(bytes, 0);\n    await file.close();`,
-    breaks: "A blob is on disk before the line that names it.",
-    killedBy: ["test/store/blobs.test.ts"],
-  },
-  {
-    name: "name-of-a-blob-not-synced",
-    file: "store/blobs.ts",
-    find: `await this.#disk.rename(temporary, path);\n    await this.#disk.syncDirectory(this.#own);`,
-    replace: `await this.#disk.rename(temporary, path);`,
-    breaks: "A blob has its name on disk before the line that names it.",
-    killedBy: ["test/store/blobs.test.ts"],
-  },
-  {
-    name: "folder-of-blobs-not-synced",
-    file: "store/blobs.ts",
-    find: `if (!this.#hasFolder) await makeDirectoryDurably(this.#disk, this.#own, dirname(this.#own));`,
-    replace: `if (!this.#hasFolder) await this.#disk.makeDirectory(this.#own).catch(() => dirname(this.#own) && makeDirectoryDurably);`,
-    breaks: "The folder of blobs has its name on disk before the first line that names one.",
-    killedBy: [small],
-  },
-  {
-    name: "blob-believed-by-its-name",
-    file: "store/blobs.ts",
-    find: `return bytes !== undefined && sha256(bytes) === reference.sha256;`,
-    replace: `return bytes !== undefined;`,
-    breaks: "A blob that is there by name is read before it is believed.",
-    killedBy: ["test/store/blobs.test.ts"],
-  },
-  {
-    name: "existing-blob-not-synced",
-    file: "store/blobs.ts",
-    find: `try {\n      await file.sync();\n    } finally {`,
-    replace: `try {\n      await file.stat();\n    } finally {`,
-    breaks: "A blob that somebody dead wrote is on disk before the line that names it.",
-    killedBy: ["test/store/blobs.test.ts"],
-  },
-  {
-    name: "name-of-an-existing-blob-not-synced",
-    file: "store/blobs.ts",
-    find: `await file.close();\n    }\n    await this.#disk.syncDirectory(this.#own);`,
-    replace: `await file.close();\n    }`,
-    breaks: "A blob that somebody dead wrote has its name on disk before the line that names it.",
-    killedBy: ["test/store/blobs.test.ts"],
-  },
-  {
-    name: "blob-with-other-bytes-given-out",
-    file: "store/blobs.ts",
-    find: `if (sha256(bytes) === reference.sha256) return bytes;`,
-    replace: `if (bytes.length >= 0) return bytes;`,
-    breaks: "A blob that holds other bytes is damage.",
-    killedBy: ["test/store/blobs.test.ts"],
-  },
-  {
-    name: "identity-not-synced",
-    file: "store/state-directory.ts",
-    find: "await writeDurably(file, utf8Bytes(`${JSON.stringify(state)}\\n`));",
-    replace: "await file.write(utf8Bytes(`${JSON.stringify(state)}\\n`), 0);\n      void writeDurably;",
-    breaks: "The identity of a store that somebody was told survives a power cut.",
-    killedBy: [names],
-  },
-  {
-    name: "name-of-the-identity-not-synced",
-    file: "store/state-directory.ts",
-    find: `await disk.remove(temporary);\n    await disk.syncDirectory(directory);`,
-    replace: `await disk.remove(temporary);`,
-    breaks: "The identity of a store that its maker was told survives a power cut.",
-    killedBy: [names],
-  },
-  {
-    name: "identity-of-a-dead-maker-not-synced",
-    file: "store/state-directory.ts",
-    find: `await onStorage(directory, () => host.disk.syncDirectory(directory));\n  return { store: found.store`,
-    replace: `return { store: found.store`,
-    breaks: "An identity whose maker died before its sync is synced by whoever finds it.",
-    killedBy: [names],
-  },
-  {
-    name: "adopted-identity-not-synced",
-    file: "store/state-directory.ts",
-    find: `await disk.rename(temporary, path);\n    await disk.syncDirectory(directory);`,
-    replace: `await disk.rename(temporary, path);`,
-    breaks: "The identity that a copy was given survives a power cut.",
-    killedBy: [names],
-  },
-  {
-    name: "adoption-of-somebody-dead-not-synced",
-    file: "store/state-directory.ts",
-    find: `await disk.syncDirectory(directory);\n      return { from: found.store, to: found.store };`,
-    replace: `return { from: found.store, to: found.store };`,
-    breaks: "An adoption whose maker died before its sync is synced by whoever repeats it.",
-    killedBy: [names],
-  },
-  {
-    name: "copied-store-not-noticed",
-    file: "store/state-directory.ts",
-    find: `if (stat?.inode === found.inode) return;`,
-    replace: `if (stat?.inode !== "") return;`,
-    breaks: "A copy of a state directory runs nothing until it is adopted.",
-    killedBy: ["test/store/processes.test.ts"],
-  },
-  {
-    name: "move-to-another-store-not-recorded",
-    file: "store/opening.ts",
-    find: `return from === undefined || from === to ? [] : [{ kind: "session.moved", from, to }];`,
-    replace: `return from === undefined || to !== "" ? [] : [{ kind: "session.moved", from, to }];`,
-    breaks: "A session that another store held moves once, on record.",
-    killedBy: ["crash: adopting a copied store", "test/store/processes.test.ts"],
   },
 ];

@@ -21,7 +21,7 @@ export const queueMutants: readonly Mutant[] = [
     find: `return await host.locks.tryLock(path);`,
     replace: `return await host.locks.tryLock(path, { shared: path === folder.lease });`,
     breaks: "Two processes never hold one session.",
-    killedBy: [processes],
+    killedBy: ["test/store/leases.test.ts"],
   },
   {
     name: "probe-takes-the-lock-alone",
@@ -29,7 +29,7 @@ export const queueMutants: readonly Mutant[] = [
     find: `const probe = await host.locks.tryLock(folder.alive, { shared: true });`,
     replace: `const probe = await host.locks.tryLock(folder.alive);`,
     breaks: "Whoever looks who is active changes nothing and is in nobody's way.",
-    killedBy: ["test/store/reading-real-files.test.ts", processes],
+    killedBy: ["test/store/leases.test.ts"],
   },
   {
     name: "probe-touches-the-lease",
@@ -37,7 +37,7 @@ export const queueMutants: readonly Mutant[] = [
     find: `const probe = await host.locks.tryLock(folder.alive, { shared: true });`,
     replace: `const probe = await host.locks.tryLock(folder.lease, { shared: true });`,
     breaks: "Whoever looks who is active never takes the lease away from one who wants it.",
-    killedBy: [processes],
+    killedBy: ["test/store/leases.test.ts"],
   },
   {
     name: "holder-is-not-alive",
@@ -53,7 +53,8 @@ export const queueMutants: readonly Mutant[] = [
     find: `await lease.alive.release();\n  } finally {\n    await lease.lock.release();`,
     replace: `await lease.lock.release();\n  } finally {\n    await lease.alive.release();`,
     breaks: "Whoever finds the lease free finds nobody alive.",
-    killedBy: [wakeUp],
+    explained:
+      "Both are let go in one breath, as a rule under the append lock, and a death lets go of both: who gets the lease between them waits for the other one, and who only looks is told of a holder for that moment longer.",
   },
   {
     name: "alive-let-go-before-the-good-bye",
@@ -61,7 +62,8 @@ export const queueMutants: readonly Mutant[] = [
     find: `await quietly(async () => await recordEnd(keeper, await append([{ kind: "lease.released" }])));`,
     replace: `await lease.alive.release();\n    await quietly(async () => await recordEnd(keeper, await append([{ kind: "lease.released" }])));`,
     breaks: "Whoever finds nobody alive can take the session.",
-    killedBy: [wakeUp],
+    explained:
+      "The good-bye is said under the append lock, so whoever admits something looks only after it; and whoever finds nobody alive and wants the lease tries for longer than a good-bye takes.",
   },
   {
     name: "let-go-without-looking-at-the-queue",
@@ -93,7 +95,7 @@ export const queueMutants: readonly Mutant[] = [
     find: `await refuseDeleted(host, folder);\n    await writeOwner`,
     replace: `await writeOwner`,
     breaks: "Nobody takes a session that was deleted.",
-    killedBy: [processes],
+    killedBy: ["test/store/leases.test.ts"],
   },
   {
     name: "deleted-session-admits",
@@ -101,7 +103,7 @@ export const queueMutants: readonly Mutant[] = [
     find: `if (isGone && !evenDeleted) throw deleted(this.#folder);`,
     replace: `void [isGone, evenDeleted];`,
     breaks: "Nothing is admitted to a session that was deleted.",
-    killedBy: [processes],
+    killedBy: ["test/store/leases.test.ts"],
   },
   {
     name: "queue-does-not-ask-for-a-note",
