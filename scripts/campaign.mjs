@@ -1,6 +1,7 @@
 // `npm run campaign [-- --seed S --only TEXT --at ADDRESS --budget MIN …]`: bundles the campaign, and runs it. With
 // `--mutants` it damages copies of the product instead, and sees whether that is noticed.
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
@@ -28,12 +29,16 @@ async function runCampaign(args) {
   return runNode(["--enable-source-maps", program, worker, ...args]);
 }
 
-function runNode(args) {
-  const { status, signal } = spawnSync(process.execPath, args, { stdio: "inherit" });
-  return signal === null ? (status ?? 1) : 1;
+async function runNode(args) {
+  const child = spawn(process.execPath, args, { stdio: "inherit" });
+  // Whoever is told to end by the terminal waits for its child, which is told so too, and then tidies up.
+  process.on("SIGINT", () => undefined);
+  for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  const [status] = await once(child, "exit");
+  return status ?? 130;
 }
 
 const args = process.argv.slice(2);
 const others = args.filter((one) => one !== "--mutants");
 process.exitCode =
-  others.length < args.length ? runNode(["scripts/mutants.mjs", ...others]) : await runCampaign(args);
+  others.length < args.length ? await runNode(["scripts/mutants.mjs", ...others]) : await runCampaign(args);

@@ -1,6 +1,6 @@
 import type { DeliveryState } from "../../../src/model/delivery.ts";
 import type { Fact } from "../../../src/model/facts.ts";
-import type { OperationState } from "../../../src/model/operation.ts";
+import type { OperationState, Result } from "../../../src/model/operation.ts";
 import { projectPrompt } from "../../../src/model/projection.ts";
 import { faultOfPrompt } from "../../model/prompt-fault.ts";
 import { effectOf, timesOf } from "./effects.ts";
@@ -20,6 +20,8 @@ export async function judgeSession(machine: EngineMachine, isTouched = false): P
   judgeMessages(machine, whole);
   judgeAnswers(whole);
   judgeQuestions(whole);
+  judgeRules(machine, whole);
+  judgeResults(whole);
   for (const group of byOrigin(whole)) judgeOperation(machine, whole, { group, isTouched });
   const prompt = projectPrompt(whole.state, { text: () => "{}", base64: () => "" });
   const fault = faultOfPrompt(prompt);
@@ -110,6 +112,36 @@ function judgeQuestions({ commits, state }: WholeSession): void {
     const origin = state.operations.get(fact.operation)?.origin ?? fact.operation;
     promised(!asked.has(origin), "repeated", () => `a person was asked again about ${origin}`);
     asked.add(origin);
+  }
+}
+
+/** A word holds for later operations only where a person wanted that; what it answers then, it answers alike. */
+function judgeRules(machine: EngineMachine, { commits, state }: WholeSession): void {
+  const rules = new Map<string, string>();
+  for (const fact of commits.flatMap(({ facts }) => facts as Fact[])) {
+    if (fact.kind === "approval.rule") {
+      const { capability, decision } = fact;
+      const isWanted = machine.lastingWords.has(decision);
+      promised(isWanted, "false success", () => `nobody said ${decision} for all of ${capability}`);
+      rules.set(capability, decision);
+    } else if (fact.kind === "approval.decided" && fact.reason === "remembered") {
+      const rule = rules.get(state.operations.get(fact.operation)?.approval?.capability ?? "");
+      promised(rule === fact.decision, "false success", () => `${fact.decision} is remembered, said was ${rule}`);
+    }
+  }
+}
+
+/** What the model reads of a call is the outcome on record, and its output or what a person said it was. */
+function judgeResults({ state }: WholeSession): void {
+  const results = new Map<string, Pick<Result, "outcome" | "output" | "outputBlob">>();
+  for (const operation of state.operations.values())
+    if ("result" in operation) results.set(operation.origin, operation.result);
+  for (const part of state.messages.flatMap(({ message }) => message.parts)) {
+    if (part.type !== "tool_result") continue;
+    const { outcome, output = "", outputBlob } = results.get(part.operation) ?? {};
+    const isSame = part.outcome === outcome && (part.output ?? output).endsWith(output);
+    const isThere = outputBlob === undefined || part.outputBlob !== undefined;
+    promised(isSame && isThere, "false success", () => `the model reads something else of ${part.operation}`);
   }
 }
 

@@ -70,6 +70,8 @@ export class EngineMachine implements Machine<EngineMachine> {
   /** Texts that somebody tried to leave: of these each may be in the queue, once. */
   readonly tried: Set<string>;
   mayRepair: boolean;
+  /** Words of people, as `allow` or `deny`, that somebody wanted to hold for later operations as well. */
+  readonly lastingWords: Set<string>;
   /** What somebody did that is done once, whoever dies over it. */
   readonly did: Set<string>;
   /** Deliveries of which somebody was told that the process that lives takes them. */
@@ -84,6 +86,7 @@ export class EngineMachine implements Machine<EngineMachine> {
     this.did = new Set(from?.did);
     this.told = [...(from?.told ?? [])];
     this.tried = new Set(from?.tried);
+    this.lastingWords = new Set(from?.lastingWords);
     this.mayRepair = from?.mayRepair ?? false;
   }
 
@@ -102,7 +105,7 @@ export class EngineMachine implements Machine<EngineMachine> {
   knows(): string {
     const { told, begun } = this.world;
     const sums = told.map(({ ses, sum }) => `${ses} ${sum}`);
-    return JSON.stringify([sums, begun, this.told, [...this.tried], [...this.did], this.mayRepair]);
+    return JSON.stringify([sums, begun, this.told, [...this.tried], [...this.did], [...this.lastingWords], this.mayRepair]);
   }
 
   // What people do; each is a process of its own
@@ -223,6 +226,7 @@ export class EngineMachine implements Machine<EngineMachine> {
   async approve(operation: string, decision: "allow" | "deny" = "allow", remember = false): Promise<void> {
     const session = await this.session();
     const { run } = await this.operation(operation);
+    if (remember) this.lastingWords.add(decision);
     await approveOperation(this.world.engine(), {
       session,
       run,

@@ -6,11 +6,22 @@ import { addCounts, noCounts, type FoundFault, type Task, type TaskResult } from
 /** After so many findings the rest of a plan tells nothing new. */
 const findingsMax = 5;
 
-/** Tries the cases of a task, one after the other. `begins` is called with each address before its case. */
+/** So often at most it is told how far the work is. */
+const tellEveryMs = 1000;
+
+/** What is told while the work goes on. */
+export interface Progress {
+  /** Called with each address before its case. */
+  readonly begins?: (address: string) => void;
+  /** Called with what it came to so far: with each thing that is found, and about once a second. */
+  readonly tells?: (soFar: TaskResult) => void;
+}
+
+/** Tries the cases of a task, one after the other. */
 export async function workThrough(
   plan: Plan,
   task: Task,
-  begins: (address: string) => void = () => undefined,
+  { begins, tells }: Progress = {},
 ): Promise<TaskResult> {
   const start = performance.now();
   const { user, system } = process.cpuUsage();
@@ -19,19 +30,39 @@ export async function workThrough(
   const skipped: string[] = [];
   let counts = noCounts;
   let cases = 0;
+  let toldMs = start;
+  const soFar = (): TaskResult => {
+    const after = process.cpuUsage({ user, system });
+    return {
+      plan: nameOf(plan),
+      cases,
+      counts,
+      durationMs: performance.now() - start,
+      cpuMs: (after.user + after.system) / 1000,
+      found,
+      skipped,
+    };
+  };
+  const tell = (isNew: boolean): void => {
+    if (!isNew && performance.now() - toldMs < tellEveryMs) return;
+    toldMs = performance.now();
+    tells?.(soFar());
+  };
   const failed = (address: string, error: unknown): void => {
     if (error instanceof Skipped) skipped.push(error.message);
     else found.push(foundBy(plan, address, error));
   };
   try {
     for await (const one of casesOf(plan, task)) {
-      begins(one.address);
+      begins?.(one.address);
       cases++;
+      const before = found.length;
       try {
         counts = addCounts(counts, await one.run());
       } catch (error) {
         failed(one.address, error);
       }
+      tell(found.length > before);
       if (found.length >= findingsMax || performance.now() > endMs) break;
     }
   } catch (error) {
@@ -39,16 +70,7 @@ export async function workThrough(
     failed("", error);
   }
   await plan.end?.();
-  const after = process.cpuUsage({ user, system });
-  return {
-    plan: nameOf(plan),
-    cases,
-    counts,
-    durationMs: performance.now() - start,
-    cpuMs: (after.user + after.system) / 1000,
-    found,
-    skipped,
-  };
+  return soFar();
 }
 
 async function* casesOf(plan: Plan, { extent, at }: Task): AsyncIterable<Case> {

@@ -1,9 +1,9 @@
 import { writeSync } from "node:fs";
 import { allPlans, nameOf } from "./catalog.ts";
-import type { Task } from "./task.ts";
+import type { Task, TaskResult } from "./task.ts";
 import { workThrough } from "./work-through.ts";
 
-/** A process of the campaign: takes tasks from its parent, one at a time, and says what each came to. */
+/** A process of the campaign: takes tasks from its parent, one at a time, and says what each came to; before that how far it is. */
 
 /** Where each address is written before its case, so that whoever finds this process stuck knows over what. */
 const notes = 3;
@@ -15,7 +15,9 @@ process.on("message", (task: Task) => {
   const begins = (address: string): void => {
     writeSync(notes, `${address}\n`.padEnd(4096), 0);
   };
-  void workThrough(plan, task, begins).then((result) => process.send?.(result));
+  // What was found must outlive this process, whatever the next case does to it.
+  const tells = (soFar: TaskResult): void => void process.send?.({ soFar });
+  void workThrough(plan, task, { begins, tells }).then((result) => process.send?.({ result }));
 });
 process.on("disconnect", () => process.exit());
 process.send?.("ready");
