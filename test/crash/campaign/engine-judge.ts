@@ -126,7 +126,11 @@ function judgeRules(machine: EngineMachine, { commits, state }: WholeSession): v
       rules.set(capability, decision);
     } else if (fact.kind === "approval.decided" && fact.reason === "remembered") {
       const rule = rules.get(state.operations.get(fact.operation)?.approval?.capability ?? "");
-      promised(rule === fact.decision, "false success", () => `${fact.decision} is remembered, said was ${rule}`);
+      promised(
+        rule === fact.decision,
+        "false success",
+        () => `${fact.decision} is remembered, said was ${rule}`,
+      );
     }
   }
 }

@@ -105,7 +105,15 @@ export class EngineMachine implements Machine<EngineMachine> {
   knows(): string {
     const { told, begun } = this.world;
     const sums = told.map(({ ses, sum }) => `${ses} ${sum}`);
-    return JSON.stringify([sums, begun, this.told, [...this.tried], [...this.did], [...this.lastingWords], this.mayRepair]);
+    return JSON.stringify([
+      sums,
+      begun,
+      this.told,
+      [...this.tried],
+      [...this.did],
+      [...this.lastingWords],
+      this.mayRepair,
+    ]);
   }
 
   // What people do; each is a process of its own

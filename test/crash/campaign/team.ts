@@ -34,7 +34,10 @@ export class TeamMember {
     if (early !== undefined) {
       this.#child = undefined;
       const rest = await this.work(task);
-      return { ...rest, found: [this.#finding(task, `the plan before it left something, ${early}`), ...rest.found] };
+      return {
+        ...rest,
+        found: [this.#finding(task, `the plan before it left something, ${early}`), ...rest.found],
+      };
     }
     const child = (this.#child ??= await this.#start());
     const start = performance.now();
