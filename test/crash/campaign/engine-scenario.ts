@@ -93,7 +93,7 @@ async function finish(machine: EngineMachine, scenario: EngineScenario): Promise
     const sessions = await machine.world.engine().store.ids();
     if (sessions.length === 0) {
       promised(machine.world.begun.length === 0, "lost", () => `${machine.world.begun.join()} is gone`);
-      last = (await machine.run()).ending;
+      last = (await unlessLeft(scenario, machine.run()))?.ending ?? "left";
       continue;
     }
     const report = await goOnOnce(machine, scenario);
@@ -106,12 +106,25 @@ async function finish(machine: EngineMachine, scenario: EngineScenario): Promise
 async function goOnOnce(machine: EngineMachine, scenario: EngineScenario): Promise<WorkReport | undefined> {
   try {
     await scenario.attend?.(machine, await machine.whole());
-    const report = await machine.resume();
-    if (report.ending === "input_required") await sayWhatIsSo(machine);
+    const report = await unlessLeft(scenario, machine.resume());
+    if (report?.ending === "input_required") await sayWhatIsSo(machine);
     return report;
   } catch (error) {
     if (!machine.mayRepair || !isHoldfastError(error, "durability_unknown")) throw error;
     await repairSession(machine.world.engine(), await machine.session());
+    return undefined;
+  }
+}
+
+/** The report; undefined where those who notice things had the process leave, which they do once. */
+async function unlessLeft(
+  { meanwhile }: EngineScenario,
+  work: Promise<WorkReport>,
+): Promise<WorkReport | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (meanwhile === undefined || !isHoldfastError(error, "interrupted")) throw error;
     return undefined;
   }
 }

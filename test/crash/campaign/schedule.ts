@@ -14,9 +14,9 @@ export interface Wish {
 }
 
 /** Of the time of the one process that takes them, what plans with real processes, mounts and waits get. */
-const realShare = 0.6;
+const realShare = 0.5;
 /** Of the time of all others, what these get; the rest is left to chance at work on the store, the fastest by far. */
-const shares = { engineCrashes: 0.14, engineFaults: 0.14, store: 0.16, others: 0.1 };
+const shares = { engineCrashes: 0.08, engineFaults: 0.08, store: 0.12, others: 0.06 };
 const chanceMs = 30_000;
 
 /**

@@ -26,7 +26,8 @@ export async function prepareWrite<T extends { path: string }>(
   try {
     const before =
       target.stat === undefined ? undefined : await observeFile(host, target.path, content.readsBytesMax);
-    if (isChangedSince(run.replaced, before?.evidence.sha256)) return notReady(changedUnderneath(target.shown));
+    if (isChangedSince(run.replaced, before?.evidence.sha256))
+      return notReady(changedUnderneath(target.shown));
     const planned = content.plan(parsed.value, target.shown, before);
     if ("problem" in planned) return notReady(failed(planned.problem, { reason: planned.reason }));
     const evidence = await stage(host.disk, run.place.operation, { target, before, bytes: planned.bytes });
