@@ -24,7 +24,8 @@ export const commandMutants: readonly Mutant[] = [
     find: `await disk.syncDirectory(spool);\n    return (`,
     replace: `return (`,
     breaks: "A command that is called not executed never starts, also after a power cut.",
-    killedBy: [alone],
+    explained:
+      "A power cut that undoes a void claim ends every supervisor that might still start, and no worker asks for that start again; a recovery that is repeated links it anew and says the same.",
   },
   {
     name: "void-claim-believed-against-evidence",
@@ -40,7 +41,8 @@ export const commandMutants: readonly Mutant[] = [
     find: `if (isDiskError(error, "ENOENT")) return false;`,
     replace: `if (isDiskError(error, "ENOENT")) return true;`,
     breaks: "A folder that somebody removed proves nothing.",
-    killedBy: [recovery],
+    explained:
+      "Without a folder there is neither a status nor a lock either, so the next rule calls it unknown as well; only the words of the reason are other ones.",
   },
   {
     name: "command-started-without-a-claim",

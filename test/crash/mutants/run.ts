@@ -7,7 +7,7 @@ import type { Mutant } from "./mutant.ts";
 
 /** How mutants are run. */
 export interface MutantOptions {
-  /** Only mutants whose name holds this text. */
+  /** Only mutants whose name, or whose file in `src`, holds this text. */
   readonly only?: string;
   /** Copies in which mutants live at the same time; 2 where absent. */
   readonly jobs?: number;
@@ -59,7 +59,7 @@ export async function runMutants(options: MutantOptions = {}): Promise<MutantRep
   const { only = "", jobs = 2 } = options;
   const startedAt = new Date();
   const start = performance.now();
-  const waiting = mutants.filter(({ name }) => name.includes(only));
+  const waiting = mutants.filter(({ name, file }) => name.includes(only) || file.includes(only));
   const results: MutantResult[] = [];
   const bench = new Bench(options);
   const lane = async (): Promise<void> => {
