@@ -1,27 +1,21 @@
-// Prints README.md with the figures of the crash campaign, made from the report in docs/campaign.json. `npm run fix`
-// writes it.
+// Prints README.md with the figures of the crash campaign, made from the reports in docs/campaign.json and
+// docs/mutants.json. `npm run fix` writes it.
 import { readFileSync } from "node:fs";
 
-const begin = "<!-- figures of docs/campaign.json; npm run fix writes them -->";
+const begin = "<!-- figures of docs/campaign.json and docs/mutants.json; npm run fix writes them -->";
 const end = "<!-- end of the figures -->";
 
-const { totals, plans, found, seed, durationMs, cores, node, startedAt, commit, mutants } = JSON.parse(
-  readFileSync("docs/campaign.json", "utf8"),
-);
+const read = (path) => JSON.parse(readFileSync(path, "utf8"));
+const { totals, plans, found, seed, durationMs, cores, node, startedAt, commit } = read("docs/campaign.json");
+const { killed, explained, mutants } = read("docs/mutants.json");
 const count = (number) => number.toLocaleString("en");
 const scenarios = new Set(plans.map(({ plan }) => plan.slice(plan.indexOf(": ") + 2))).size;
 const of = (promise) => count(found.filter((one) => one.promise === promise).length);
-const damages =
-  mutants === undefined
-    ? []
-    : [
-        `| deliberate damages to the product: noticed, or explained | ${mutants.killed}, ${mutants.explained} of ${mutants.all} |`,
-      ];
 
 const rows = [
   ["processes killed by SIGKILL", totals.kills],
   ["effects made to fail (EIO, ENOSPC, EMFILE, EACCES, short writes)", totals.faults],
-  ["machines in memory whose processes all died at once", totals.simulatedKills],
+  ["processes in memory that died, alone or all at once", totals.simulatedKills],
   ["disks after a power cut, no two equal, read and compared", totals.powerStates],
   ["of these deaths and power cuts, worked on to the end", totals.goneOn],
   ["orders of several processes", totals.orders],
@@ -34,7 +28,8 @@ const figures = `${begin}
 
 | ${count(scenarios)} scenarios, ${count(plans.length)} plans | |
 |---|---|
-${[...rows, ...damages].join("\n")}
+${rows.join("\n")}
+| deliberate damages to copies of the product: noticed, explained | ${killed}, ${explained} of ${mutants.length} |
 | **lost, repeated, falsely told as done** | **${of("lost")}, ${of("repeated")}, ${of("false success")}** |
 
 ${Math.round(durationMs / 60_000)} minutes on ${cores} cores, Node ${node.slice(1)}, ${startedAt.slice(0, 10)}, commit ${commit.slice(0, 12)}, seed ${seed}.

@@ -14,7 +14,7 @@ await build({
   format: "esm",
   packages: "external",
   outfile,
-  logLevel: "warning",
+  logLevel: "error",
 });
 try {
   await import(pathToFileURL(outfile).href);

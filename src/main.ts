@@ -28,9 +28,11 @@ function sayVersion(): void {
   }
 }
 
-/** What even the command line could not tell: a part of the program is missing. */
+/** What even the command line could not tell: a part of the program is missing, or the system does not open it. */
 function fail(error: unknown): void {
-  end(`internal: ${error instanceof Error ? error.message : String(error)}`, 1);
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof Error && "syscall" in error) end(`the program cannot be loaded: ${message}`, 7);
+  else end(`internal: ${message}`, 1);
 }
 
 /** Where nothing can be said the exit code still says it. */

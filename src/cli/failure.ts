@@ -1,4 +1,4 @@
-import { isDiskError, isStreamError } from "../host/index.ts";
+import { isDiskError, isStreamError, isSystemError } from "../host/index.ts";
 import type { ErrorCode, ErrorDetails } from "../model/errors.ts";
 import { errorTable, isHoldfastError } from "../model/errors.ts";
 import { printedSchema } from "../model/printed-line.ts";
@@ -23,8 +23,11 @@ export interface Failure {
 
 /** What is told of anything that was thrown. */
 export function failureOf(error: unknown, call: Pick<Call<LightOutside>, "program">): Failure {
-  // What no verb expected of the disk is still the disk's fault and not ours.
-  if (isDiskError(error) || isStreamError(error)) return { code: "io_error", message: error.message };
+  // What no verb expected of the disk is still the disk's fault and not ours; so is a part of the program that exists and
+  // that the system does not open.
+  if (isDiskError(error) || isStreamError(error) || isSystemError(error)) {
+    return { code: "io_error", message: error.message };
+  }
   if (!isHoldfastError(error)) return { code: "internal", message: `internal: ${messageOf(error)}` };
   const { hint, candidates, reason }: ErrorDetails = error.details;
   return {

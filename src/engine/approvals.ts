@@ -46,6 +46,7 @@ export async function awaitApproval(crew: Crew, operations: readonly OperationSt
   const { worker, approver, brakes } = crew;
   const { clock } = worker.context.host;
   worker.refuseInterrupted();
+  worker.refuseEnded();
   const [operation] = operations.filter(awaitsDecision);
   if (operation === undefined) return;
   const settled = decidedSince(crew, operation);

@@ -20,6 +20,10 @@ import type { Worker } from "./worker.ts";
  * Q2 Whoever has let go of the session answers nothing: requests are taken, and the session is let go of, in turn.
  */
 
+/** How long a desk waits that could not look, the first time and at most. */
+const lookPauseMs = 500;
+const lookPauseMsMax = 30_000;
+
 /** The desk of one stay. */
 export class RequestDesk {
   readonly #worker: Worker;
@@ -29,6 +33,7 @@ export class RequestDesk {
   #isLooking = false;
   #looksAgain = false;
   #isClosed = false;
+  readonly #closing = new AbortController();
   #unwatch: () => void = () => undefined;
 
   constructor(worker: Worker) {
@@ -43,6 +48,7 @@ export class RequestDesk {
   /** Takes no more; resolves when what it was doing is done. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#closing.abort();
     this.#unwatch();
     await this.#turn;
   }
@@ -79,22 +85,41 @@ export class RequestDesk {
     return result;
   }
 
-  /** What goes wrong here goes wrong again where the work goes on, and is told there. */
+  /** Takes what has come; where that fails, again after a pause: nobody says a second time that there is something. */
   async #look(): Promise<void> {
     this.#looksAgain = true;
     if (this.#isLooking) return;
     this.#isLooking = true;
     try {
-      while (this.#looksAgain) {
-        this.#looksAgain = false;
-        // Whoever appends to the queue for other reasons may have folded a request, too.
-        if ((await this.#worker.held.queue.hasGrown()) || this.#waiting().length > 0) await this.serve();
+      for (let pauseMs = lookPauseMs; this.#looksAgain && !this.#isClosed; pauseMs *= 2) {
+        this.#looksAgain = !(await this.#lookOnce());
+        if (this.#looksAgain) await this.#pause(Math.min(pauseMs, lookPauseMsMax));
       }
-    } catch (error) {
-      if (!isHoldfastError(error) && !isDiskError(error)) throw error;
     } finally {
       this.#isLooking = false;
     }
+  }
+
+  /** False where that fails and may not the next time. */
+  async #lookOnce(): Promise<boolean> {
+    const { held, commits } = this.#worker;
+    try {
+      while (this.#looksAgain) {
+        this.#looksAgain = false;
+        // Whoever appends to the queue for other reasons may have folded a request, too.
+        if ((await held.queue.hasGrown()) || this.#waiting().length > 0) await this.serve();
+      }
+      return true;
+    } catch (error) {
+      if (!isHoldfastError(error) && !isDiskError(error)) throw error;
+      // Work that waits for a person finds out by nothing else that no word can be recorded any more.
+      if (held.ended !== undefined) commits.beat();
+      return held.ended !== undefined;
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await this.#worker.context.host.clock.sleep(ms, this.#closing.signal);
   }
 
   /** The requests that nobody has taken yet, oldest first. */

@@ -116,6 +116,12 @@ export class Worker {
     refuseAborted(this.signal, this.state.id);
   }
 
+  /** Rejects where nothing can be recorded any more, and so nothing that comes can be taken. */
+  refuseEnded(): void {
+    const { ended } = this.held;
+    if (ended !== undefined) throw ended;
+  }
+
   /**
    * Makes facts durable as one line; see {@link HeldSession.append}. One at a time, in the order of the calls. Rejects
    * `interrupted` once the process shall leave.

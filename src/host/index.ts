@@ -8,6 +8,7 @@ export * from "./hash.ts";
 export * from "./host.ts";
 export * from "./ids.ts";
 export * from "./locks.ts";
+export * from "./system-error.ts";
 export { nodeClock } from "./node-clock.ts";
 export { nodeDisk } from "./node-disk.ts";
 export * from "./node-host.ts";

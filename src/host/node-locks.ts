@@ -3,6 +3,7 @@ import { DiskError } from "./disk.ts";
 import type { HeldLock, Locks } from "./locks.ts";
 import { noLocks } from "./locks.ts";
 import { codeOf } from "./node-disk.ts";
+import { isSystemError } from "./system-error.ts";
 
 type LockFunctions = typeof import("fs-native-extensions");
 
@@ -15,7 +16,11 @@ export function nodeLocks(): Locks {
   return {
     async tryLock(path, { shared = false } = {}) {
       functions ??= loadFunctions(path);
-      const { tryLock, unlock } = await functions;
+      const { tryLock, unlock } = await functions.catch((error: unknown) => {
+        // What is missing now may be there for the next attempt.
+        functions = undefined;
+        throw error;
+      });
       const descriptor = openLockFile(path, shared);
       let held: HeldLock | undefined;
       try {
@@ -41,6 +46,7 @@ async function loadFunctions(path: string): Promise<LockFunctions> {
   try {
     return await import("fs-native-extensions");
   } catch (error) {
+    if (isSystemError(error)) throw new DiskError(error.code, "load the locks for", path, error);
     // The package has no binary for this system, or one that does not load here.
     throw new DiskError(noLocks, `lock (${process.platform}-${process.arch})`, path, error);
   }

@@ -96,6 +96,11 @@ export class Appender {
     });
   }
 
+  /** Why this writer has ended; undefined while it may append. */
+  get ended(): HoldfastError | undefined {
+    return this.#ended;
+  }
+
   /** Folds what others have added. Rejects when the writer has ended. */
   catchUp(): Promise<void> {
     return this.#turns.run(() => this.#catchUp());

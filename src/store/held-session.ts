@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { isHoldfastError } from "../model/errors.ts";
+import { type HoldfastError, isHoldfastError } from "../model/errors.ts";
 import type { Fact } from "../model/facts.ts";
 import type { Appended } from "./appender.ts";
 import type { Blobs } from "./blobs.ts";
@@ -41,6 +41,8 @@ export interface HeldSession {
    * write nothing and resolve to the line that holds it; rejects `message_id_conflict` where any of its facts is another.
    */
   append(facts: readonly Fact[]): Promise<Appended>;
+  /** Why nothing can be appended any more; undefined while it can. */
+  readonly ended: HoldfastError | undefined;
   /** The pieces of the answer in flight. */
   readonly live: LiveFile;
   /** Where an operation keeps its spool, and the session its trash. */
@@ -109,6 +111,9 @@ export function heldSession(
     queue,
     live,
     append,
+    get ended() {
+      return appender.ended;
+    },
     spool: (operation) => join(folder.spools, operation),
     trash: folder.trash,
     release: async (mayLetGo) => {

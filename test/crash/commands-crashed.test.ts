@@ -25,7 +25,7 @@ async function smallPlan(plan: Plan): Promise<{ faults: string[]; counts: Partia
 test("each command of a run is executed once at most, whoever dies, stops or is cut off, and when", async () => {
   const { faults, cases } = await smallPlan(mishapPlan(commandsScenario));
   expect(faults).toEqual([]);
-  expect(cases).toBeGreaterThan(80);
+  expect(cases).toBeGreaterThan(50);
 }, 60_000);
 
 test("what is found out of one command holds, whatever two things befall its processes", async () => {

@@ -5,7 +5,7 @@ import type { Fact, FactOf } from "../../src/model/facts.ts";
 import type { OperationState } from "../../src/model/operation.ts";
 import { promised } from "./campaign/finding.ts";
 import type { EngineWorld } from "./engine-world.ts";
-import { isReordering, mayDoubtCommands, type MishapKind } from "./mishaps.ts";
+import { isFailing, isReordering, mayDoubtCommands, type MishapKind } from "./mishaps.ts";
 
 /** What must be true of a run with commands when it is over, whoever died on the way. */
 
@@ -58,7 +58,11 @@ export async function judgeCommands(world: EngineWorld, happened: ReadonlySet<Mi
     promised(isKept, "lost", () => `commit ${commit.seq} was told of, and is not there`);
   }
   const { failures = [] } = world.table ?? {};
-  promised(failures.length === 0, "untyped", () => `a program failed: ${String(failures[0])}`);
+  promised(
+    failures.length === 0 || isFailing(happened),
+    "untyped",
+    () => `a program failed: ${String(failures[0])}`,
+  );
   promised(calls.length === words.length, "lost", () => `there are ${calls.length} calls`);
   const ended = facts.filter((fact) => fact.kind === "run.ended").map(({ status }) => status);
   promised(isDeepStrictEqual(ended, ["completed"]), "other", () => `the run ended ${ended.join(", ")}`);
@@ -66,7 +70,11 @@ export async function judgeCommands(world: EngineWorld, happened: ReadonlySet<Mi
   const mayDoubt = mayDoubtCommands(happened);
   for (const fact of facts)
     if (fact.kind === "op.unknown")
-      judgeUnknown(fact, reading, { mayDoubt, isReordered: isReordering(happened) });
+      judgeUnknown(fact, reading, {
+        mayDoubt,
+        isReordered: isReordering(happened),
+        isFailed: isFailing(happened),
+      });
   judgeOutside(world, calls);
 }
 
@@ -83,11 +91,12 @@ function judgeCall(world: EngineWorld, { tool, word, tries }: Call, happened: Re
   const count = [...executions.values()].reduce((sum, one) => sum + one, 0);
   promised(count <= 1, "repeated", () => `executed ${count} times: ${told()}`);
   promised(world.witness.count(word) <= 1, "repeated", () => `witnessed more than once: ${told()}`);
+  const mayErr = tool === "exec" && (happened.has("command") || isFailing(happened));
   for (const one of tries) {
     if (isResolved(one)) continue;
     const executed = executions.get(one.operation) ?? 0;
     promised(!isVain(one) || executed === 0, "false success", () => `it was executed: ${told()}`);
-    const mayBe = isVain(one) || outcomeOf(one) === "ok" || (tool === "exec" && happened.has("command"));
+    const mayBe = isVain(one) || outcomeOf(one) === "ok" || mayErr;
     promised(mayBe, "other", () => `it ended with another outcome: ${told()}`);
     if (outcomeOf(one) !== "ok" || word === "") continue;
     promised(tool !== "exec" || executed === 1, "false success", () => `never executed: ${told()}`);
@@ -110,13 +119,14 @@ function executionsOf({ executions }: EngineWorld, operation: string): number {
 interface Doubt {
   readonly mayDoubt: boolean;
   readonly isReordered: boolean;
+  readonly isFailed: boolean;
 }
 
 /** Only what claims to have been started, and has no record of its end, is unknown; and what nobody can prove at all. */
 function judgeUnknown(
   fact: FactOf<"op.unknown">,
   { calls }: Reading,
-  { mayDoubt, isReordered }: Doubt,
+  { mayDoubt, isReordered, isFailed }: Doubt,
 ): void {
   const tool = calls.find(({ tries }) => tries.some(({ operation }) => operation === fact.operation))?.tool;
   const told = (): string => `${tool ?? "?"} is called unknown: ${JSON.stringify(fact)}`;
@@ -125,7 +135,7 @@ function judgeUnknown(
   const { claim, status } = fact.evidence as { claim?: { kind?: string } | null; status?: string };
   // Where a later name of a folder outlives an earlier one, it looks as if somebody had taken that away.
   const isTakenAway = isReordered && claim?.kind === "void" && fact.reason.includes("its claim is gone");
-  promised(isTakenAway || (claim?.kind === "start" && status !== "ended"), "wrong doubt", told);
+  promised(isFailed || isTakenAway || (claim?.kind === "start" && status !== "ended"), "wrong doubt", told);
 }
 
 function judgeOutside(world: EngineWorld, calls: readonly Call[]): void {

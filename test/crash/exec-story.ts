@@ -4,7 +4,7 @@ import type { Evidence } from "../../src/model/facts.ts";
 import { promised } from "./campaign/finding.ts";
 import { EngineWorld } from "./engine-world.ts";
 import type { MemoryProcess } from "./memory-processes.ts";
-import { mayDoubtCommands, type MishapKind } from "./mishaps.ts";
+import { isFailing, mayDoubtCommands, type MishapKind } from "./mishaps.ts";
 import type { Life, Story } from "./play-under.ts";
 import { Witness } from "./witness.ts";
 
@@ -118,7 +118,10 @@ async function judgeFinal(world: EngineWorld, { run, evidence }: Ready, found: s
   const again = wordOf(await crashed.within(toolOf(workerOn(crashed)).prove(run, evidence)));
   crashed.end();
   // Its end may have been read before it was durable: on record it is so by then.
-  const isKept = again === found || (again === "unknown" && found !== "not_executed");
+  const isLess = again === "unknown" && found !== "not_executed";
+  // An error may be that it could not be started.
+  const isNothing = again === "not_executed" && found === "error" && world.executions.length === 0;
+  const isKept = again === found || isLess || isNothing;
   promised(isKept, "lost", () => `it was ${found}, and after a power cut it is ${again}`);
 }
 
@@ -136,8 +139,13 @@ async function judge(world: EngineWorld, state: ExecState, happened: ReadonlySet
   await world.quiet();
   const count = world.executions.length;
   const { failures = [] } = world.table ?? {};
-  promised(failures.length === 0, "untyped", () => `a program failed: ${String(failures[0])}`);
+  promised(
+    failures.length === 0 || isFailing(happened),
+    "untyped",
+    () => `a program failed: ${String(failures[0])}`,
+  );
   promised(count <= 1 && world.witness.count("one") <= 1, "repeated", () => `executed ${count} times`);
+  const mayErr = happened.has("command") || isFailing(happened);
   switch (found) {
     case "ok":
       promised(count === 1 && world.witness.count("one") === 1, "false success", () => "never executed");
@@ -149,6 +157,6 @@ async function judge(world: EngineWorld, state: ExecState, happened: ReadonlySet
       promised(mayDoubtCommands(happened) && !state.isEnded, "wrong doubt", () => "called unknown");
       break;
     default:
-      promised(found === "error" && happened.has("command"), "other", () => `ended ${found ?? "never"}`);
+      promised(found === "error" && mayErr, "other", () => `ended ${found ?? "never"}`);
   }
 }

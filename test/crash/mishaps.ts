@@ -7,6 +7,8 @@
  *     stop | stop-worker                      the supervisor, or the worker, stops, as one does that gets no processor …
  *     go-on                                   … until then, or for some time
  *     break                                   the connections of the supervisors break
+ *     fail | fail-after                       the change fails, or it happens and is told as failed; what a worker asks of
+ *                                             the disk is left alone
  *     sway                                    from the start, each effect comes a little later, by chance
  */
 export type MishapKind = (typeof mishapKinds)[number];
@@ -24,14 +26,21 @@ export const mishapKinds = [
   "stop-worker",
   "go-on",
   "break",
+  "fail",
+  "fail-after",
   "sway",
 ] as const;
 
 const doubtful: readonly MishapKind[] = ["supervisor", "both", "kill", "power", "power-odd", "power-even"];
 
-/** True where a supervisor died: without that nobody may doubt how a command ended. */
+/** True where a supervisor died, or the disk failed it: without that nobody may doubt how a command ended. */
 export function mayDoubtCommands(happened: ReadonlySet<MishapKind>): boolean {
-  return doubtful.some((kind) => happened.has(kind));
+  return isFailing(happened) || doubtful.some((kind) => happened.has(kind));
+}
+
+/** True where something was told as failed. */
+export function isFailing(happened: ReadonlySet<MishapKind>): boolean {
+  return happened.has("fail") || happened.has("fail-after");
 }
 
 /** True where a later change may have outlived an earlier one of the same folder. */

@@ -1,7 +1,7 @@
 import { promised } from "./campaign/finding.ts";
 import { Random } from "./campaign/random.ts";
 import type { EngineWorld } from "./engine-world.ts";
-import type { MemoryDisk } from "./memory-disk.ts";
+import { changesDisk, type Effect, type Fault, type MemoryDisk } from "./memory-disk.ts";
 import type { MemoryProcess } from "./memory-processes.ts";
 import type { Mishap, MishapKind } from "./mishaps.ts";
 import { changesMachine } from "./process-verb.ts";
@@ -97,7 +97,7 @@ class Play<State, Worker extends Mortal> {
     const { world } = this;
     const died = new Promise<false>((resolve) => (this.#died = () => resolve(false)));
     world.disk.gate = (effect) => {
-      if (changesMachine(effect)) this.#beforeChange(world);
+      if (changesMachine(effect)) this.#beforeChange(world, effect);
       return this.#sway === undefined ? undefined : sway(this.#sway);
     };
     const worker = this.#story.worker(world);
@@ -113,7 +113,7 @@ class Play<State, Worker extends Mortal> {
     this.#stopped.clear();
   }
 
-  #beforeChange(world: EngineWorld): void {
+  #beforeChange(world: EngineWorld, effect: Effect): void {
     if (world !== this.world || this.#next !== undefined) return;
     if (this.#left[0]?.kind === "sway") this.#startToSway(this.#left.shift()?.at ?? 0);
     const [mishap] = this.#left;
@@ -121,12 +121,12 @@ class Play<State, Worker extends Mortal> {
     if (mishap === undefined || at < mishap.at) return;
     this.#left.shift();
     this.#changes = 0;
-    if (!this.#befall(world, mishap.kind)) return;
+    if (!this.#befall(world, mishap.kind, effect)) return;
     this.#hits++;
     this.#happened.add(mishap.kind);
   }
 
-  #befall(world: EngineWorld, kind: MishapKind): boolean {
+  #befall(world: EngineWorld, kind: MishapKind, effect: Effect): boolean {
     const supervisors = world.supervisors();
     switch (kind) {
       case "worker":
@@ -157,6 +157,12 @@ class Play<State, Worker extends Mortal> {
       case "break":
         for (const supervisor of supervisors) supervisor.breakConnections();
         return supervisors.length > 0;
+      case "fail":
+        return this.#fail(world, effect, (code) => ({ code }));
+      case "fail-after":
+        // Nobody is told that what he started or reached is not there.
+        if (!changesDisk(effect) && effect.verb !== "send") return false;
+        return this.#fail(world, effect, (afterwards) => ({ afterwards }));
       case "sway":
         return false; // Only from the start.
     }
@@ -188,11 +194,37 @@ class Play<State, Worker extends Mortal> {
     return true;
   }
 
+  #fail(world: EngineWorld, effect: Effect, faultOf: (code: string) => Fault): boolean {
+    const isWorkers = effect.process.startsWith("process ");
+    const code = changesDisk(effect) && isWorkers ? undefined : codeOf(effect);
+    if (code === undefined) return false;
+    world.disk.fault = ({ index }) => (index === effect.index ? faultOf(code) : undefined);
+    return true;
+  }
+
   #goOn(): boolean {
     const count = this.#stopped.size;
     for (const disk of this.#stopped) disk.goOn();
     this.#stopped.clear();
     return count > 0;
+  }
+}
+
+/** How the system would refuse it; undefined where it cannot. */
+function codeOf(effect: Effect): string | undefined {
+  if (changesDisk(effect)) return "EIO";
+  switch (effect.verb) {
+    case "spawn":
+    case "spawnDetached":
+      return "EAGAIN";
+    case "listen":
+      return "EADDRINUSE";
+    case "connect":
+      return "ECONNREFUSED";
+    case "send":
+      return "EPIPE";
+    default:
+      return undefined;
   }
 }
 

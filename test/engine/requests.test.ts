@@ -54,6 +54,11 @@ async function runThatWaits(): Promise<{ stage: Stage; work: Work }> {
   return { stage, work };
 }
 
+/** The name of the process that works, as the disk knows it. */
+function holderOf(stage: Stage): string {
+  return stage.world.disk.effects.findLast(({ path }) => path.endsWith("/lease"))?.process ?? "";
+}
+
 describe("a request to whoever holds a session", () => {
   test("is answered once, while the work goes on, whatever it is and however many come at the same time", async () => {
     const { stage, work } = await runThatWaits();
@@ -121,6 +126,44 @@ describe("a request to whoever holds a session", () => {
       expect(work.count("approval.decided")).toBe(0);
     }
     expect(steps).toBeGreaterThan(40);
+  });
+
+  test("is taken where the holder could not read or write for a moment, whatever it was", async () => {
+    for (const verb of ["read", "stat", "open", "lock", "write", "sync"] as const) {
+      const { stage, work } = await runThatWaits();
+      const holder = holderOf(stage);
+      let failed = 0;
+      stage.world.disk.fault = (effect) => {
+        const fails = effect.process === holder && effect.verb === verb && failed++ === 0;
+        return fails ? { code: "EIO" } : undefined;
+      };
+      expect(await outcomeOf(say(stage, allow)), verb).toBe("done");
+      await work.report.catch(() => undefined);
+      await stage.work(waiting).report;
+      expectSettledOnce(await stage.examine());
+      expect(failed, verb).toBeGreaterThan(0);
+    }
+  });
+
+  test("is not left with a holder that can write no more: that one leaves, and says why", async () => {
+    const { stage, work } = await runThatWaits();
+    const holder = holderOf(stage);
+    let isWritten = false;
+    stage.world.disk.fault = ({ process, verb, path }) => {
+      if (process !== holder || !path.endsWith("/log.jsonl")) return undefined;
+      // After this the holder does not know who wrote what is there.
+      if (verb === "statFile" && isWritten) {
+        isWritten = false;
+        return { code: "EIO" };
+      }
+      isWritten ||= verb === "write";
+      return undefined;
+    };
+    expect(await outcomeOf(say(stage, allow))).toBe("done");
+    expect(await outcomeOf(work.report)).toBe("io_error");
+    stage.world.disk.fault = undefined;
+    await expectEnding(stage.work(), "completed");
+    expectSettledOnce(await stage.examine());
   });
 
   test("and that came while the queue was used for something else is not left asleep", async () => {

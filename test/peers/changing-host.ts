@@ -54,26 +54,25 @@ function changingConnection(connection: Connection, before: BeforeChange): Conne
 }
 
 function changingDisk(disk: Disk, before: BeforeChange): Disk {
-  const telling =
-    <A extends unknown[], T>(name: string, effect: (...args: A) => Promise<T>) =>
-    async (...args: A): Promise<T> => {
-      await before(name);
-      return effect(...args);
-    };
+  const telling = async <T>(name: string, effect: () => Promise<T>): Promise<T> => {
+    await before(name);
+    return effect();
+  };
   return {
     ...disk,
     async open(path, mode, permissions) {
       if (mode.startsWith("create")) await before("create");
       return changingFile(await disk.open(path, mode, permissions), before);
     },
-    makeDirectory: telling("makeDirectory", disk.makeDirectory),
-    rename: telling("rename", disk.rename),
-    link: telling("link", disk.link),
-    remove: telling("remove", disk.remove),
-    removeDirectory: telling("removeDirectory", disk.removeDirectory),
-    setAttributes: telling("setAttributes", disk.setAttributes),
-    syncDirectory: telling("syncDirectory", disk.syncDirectory),
-    cutTail: telling("cutTail", disk.cutTail),
+    makeDirectory: (path, permissions) =>
+      telling("makeDirectory", () => disk.makeDirectory(path, permissions)),
+    rename: (from, to) => telling("rename", () => disk.rename(from, to)),
+    link: (from, to) => telling("link", () => disk.link(from, to)),
+    remove: (path) => telling("remove", () => disk.remove(path)),
+    removeDirectory: (path) => telling("removeDirectory", () => disk.removeDirectory(path)),
+    setAttributes: (path, attributes) => telling("setAttributes", () => disk.setAttributes(path, attributes)),
+    syncDirectory: (path) => telling("syncDirectory", () => disk.syncDirectory(path)),
+    cutTail: (cut) => telling("cutTail", () => disk.cutTail(cut)),
   };
 }
 

@@ -51,6 +51,9 @@ async function open({ directory, session }: StoreStep & { do: "open" }): Promise
   return found;
 }
 
+/** Steps that only a holder does. */
+const needsHold: readonly StoreStep["do"][] = ["say", "release"];
+
 async function act(step: StoreStep): Promise<unknown> {
   switch (step.do) {
     case "open":
@@ -77,6 +80,10 @@ async function act(step: StoreStep): Promise<unknown> {
 }
 
 async function perform(step: StoreStep): Promise<void> {
+  if (needsHold.includes(step.do) && !actor.isHolder) {
+    say({ skipped: step });
+    return;
+  }
   say({ begins: step });
   try {
     const value = await act(step);

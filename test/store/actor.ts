@@ -24,6 +24,8 @@ export class Oracle {
   mayRepair = false;
   /** True where somebody knows that the store is a copy, and will adopt it. */
   mayAdopt = false;
+  /** True where locks were broken, so that a line may stand there which nobody was told of. */
+  mayHoldVoids = false;
 
   log(session: string): FileRecord {
     return recordOf(this.logs, session);
@@ -37,6 +39,7 @@ export class Oracle {
     const copy = new Oracle();
     copy.mayRepair = this.mayRepair;
     copy.mayAdopt = this.mayAdopt;
+    copy.mayHoldVoids = this.mayHoldVoids;
     this.sessions.forEach((session) => copy.sessions.add(session));
     for (const name of ["logs", "queues"] as const) {
       for (const [session, { tried, acknowledged }] of this[name]) {
@@ -185,8 +188,8 @@ export class Actor {
     return appended;
   }
 
-  async release(): Promise<boolean> {
-    const released = await this.held.release(() => true);
+  async release(mayLetGo = true): Promise<boolean> {
+    const released = await this.held.release(() => mayLetGo);
     if (released) this.#held = undefined;
     return released;
   }

@@ -1,7 +1,10 @@
 import { realPlans } from "../real/real-plans.ts";
+import { flipPlan } from "../../store/fuzz/flip-plan.ts";
 import { fuzzPlan } from "../../store/fuzz/plan.ts";
+import { storeModelPlan } from "../../store/store-model-plan.ts";
 import { commandScenario, commandsScenario } from "../scenarios/commands.ts";
 import { engineScenarios } from "../scenarios/index.ts";
+import { rollbackScenarios } from "../scenarios/rollbacks.ts";
 import { mendingScenarios, workingScenarios } from "../scenarios/store.ts";
 import { chanceScenario } from "../scenarios/chance.ts";
 import { chancePlan } from "./chance-plan.ts";
@@ -13,19 +16,22 @@ import type { Machine, MachineScenario } from "./machine.ts";
 import { orderPlan } from "./order-plan.ts";
 import type { Plan } from "./plan.ts";
 import { mishapPlan } from "./mishap-plan.ts";
+import { rollbackPlan } from "./rollback-plan.ts";
 import { storeScenario } from "./store-scenario.ts";
 
 /** Every plan of the campaign, made anew. */
 export function allPlans(): readonly Plan[] {
   const store = [...workingScenarios, ...mendingScenarios].map(storeScenario);
-  const engine = engineScenarios.map(engineScenario);
   return [
     chancePlan((random) => storeScenario(chanceScenario(random))),
     ...store.flatMap((scenario) => plansOf(scenario, 150)),
-    ...engine.flatMap((scenario) => plansOf(scenario, 12)),
+    ...engineScenarios.flatMap((scenario) => plansOf(engineScenario(scenario), scenario.isLong ? 1 : 8)),
+    ...rollbackScenarios.map(rollbackPlan),
     mishapPlan(commandsScenario),
     mishapPlan(commandScenario),
     fuzzPlan,
+    flipPlan,
+    storeModelPlan,
     ...realPlans(),
   ];
 }
@@ -33,7 +39,7 @@ export function allPlans(): readonly Plan[] {
 function plansOf<M extends Machine<M>>(scenario: MachineScenario<M>, smallCases: number): Plan[] {
   return [
     crashPlan(scenario, { smallCases }),
-    faultPlan(scenario, { smallCases }),
+    faultPlan(scenario, { smallCases: Math.ceil(smallCases / 2) }),
     fullPlan(scenario),
     orderPlan(scenario),
   ];

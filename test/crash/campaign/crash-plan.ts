@@ -73,16 +73,35 @@ class CrashPlan<M extends Machine<M>> implements Plan {
 
   /** Some of what can be listed, half of it with a second crash. */
   async *#some(random: Random): AsyncIterable<Case> {
-    const firsts = await this.#firstCrashes(usualCuts);
     const half = Math.ceil(this.#smallCases / 2);
-    for (const first of sample(firsts, half, random)) yield this.#case([first]);
+    for (let left = half; left > 0; left--) yield this.#case([await this.#anyCrash(random)]);
     for (let left = half; left > 0;) {
-      const first = random.of(firsts);
+      const first = await this.#anyCrash(random);
       const seconds = await this.#secondCrashes(first, plainCuts);
       const some = sample(seconds, Math.min(left, 4), random);
       for (const second of some) yield this.#case([first, second]);
       left -= some.length;
     }
+  }
+
+  async #anyCrash(random: Random): Promise<Crash> {
+    const place = await this.#anyPlace(random);
+    const crashes = crashesAt(await this.#pointAt(place), place, usualCuts);
+    return random.of(crashes.filter((crash) => this.#mayBe(crash)));
+  }
+
+  /** A step, or the middle of one that writes. */
+  async #anyPlace(random: Random): Promise<Omit<Crash, "cut">> {
+    const points = await this.#pointsOfAct();
+    const write = this.#writes.length > 0 && random.oneIn(4) ? random.of(this.#writes) : undefined;
+    if (write === undefined) return { step: random.below(points.length) };
+    return { step: write.step, tornBytes: 1 + random.below(Math.max(1, write.bytes - 1)) };
+  }
+
+  /** A kill tears no write of the usual sizes; a full disk does, but not where no space is needed. */
+  #mayBe({ step, tornBytes, cut }: Crash): boolean {
+    if (tornBytes === undefined || cut !== undefined) return true;
+    return this.#writes.some((write) => write.step === step && !write.isInPlace);
   }
 
   /** All that can be listed; of second crashes an equal part for each first one where they are too many. */
@@ -106,13 +125,12 @@ class CrashPlan<M extends Machine<M>> implements Plan {
   async #firstCrashes(cuts: Cuts): Promise<Crash[]> {
     const points = await this.#pointsOfAct();
     const crashes = points.flatMap((machine, step) => crashesAt(machine, { step }, cuts));
-    for (const { step, bytes, isInPlace } of this.#writes) {
+    for (const { step, bytes } of this.#writes) {
       for (const tornBytes of new Set([1, bytes >> 1, bytes - 1])) {
         if (tornBytes <= 0 || tornBytes >= bytes) continue;
-        const machine = await this.#pointAt({ step, tornBytes });
-        const torn = crashesAt(machine, { step, tornBytes }, cuts);
-        // A kill tears no write of this size; a full disk does, but not where no space is needed.
-        crashes.push(...(isInPlace ? torn.filter(({ cut }) => cut !== undefined) : torn));
+        const place = { step, tornBytes };
+        const torn = crashesAt(await this.#pointAt(place), place, cuts);
+        crashes.push(...torn.filter((crash) => this.#mayBe(crash)));
       }
     }
     return crashes;
@@ -125,13 +143,7 @@ class CrashPlan<M extends Machine<M>> implements Plan {
 
   /** Some cases that chance makes: one first crash, and a few second ones. */
   async *#chance(random: Random): AsyncIterable<Case> {
-    const points = await this.#pointsOfAct();
-    const isTorn = this.#writes.length > 0 && random.oneIn(4);
-    const write = isTorn ? random.of(this.#writes) : undefined;
-    const place =
-      write === undefined
-        ? { step: random.below(points.length) }
-        : { step: write.step, tornBytes: 1 + random.below(Math.max(1, write.bytes - 1)) };
+    const place = await this.#anyPlace(random);
     const cut = (machine: M | undefined): string =>
       randomCut(machine?.disk.unsynced() ?? [], random.of(devices), () => random.unit());
     const first = { ...place, cut: cut(await this.#pointAt(place)) };

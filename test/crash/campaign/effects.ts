@@ -7,7 +7,8 @@ import type { EngineMachine } from "./engine-machine.ts";
 /** A call as the model made it. */
 export interface AskedEffect {
   readonly tool: string;
-  readonly args: Readonly<Record<string, unknown>>;
+  /** Absent where they are too long to stand in the message. */
+  readonly args: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** What an operation was to do; by the call in the model's message. */
@@ -26,6 +27,7 @@ export function effectOf(state: SessionState, operation: OperationState): AskedE
  * nothing else does, each `delete` removes another file. Undefined for what leaves no trace.
  */
 export function timesOf(machine: EngineMachine, { tool, args }: AskedEffect): number | undefined {
+  if (args === undefined) return undefined;
   const path = `/project/${String(args["path"])}`;
   switch (tool) {
     case "write":

@@ -21,7 +21,7 @@ export async function judgeSession(machine: EngineMachine, isTouched = false): P
   judgeAnswers(whole);
   judgeQuestions(whole);
   for (const group of byOrigin(whole)) judgeOperation(machine, whole, { group, isTouched });
-  const prompt = projectPrompt(whole.state, { text: () => "text", base64: () => "" });
+  const prompt = projectPrompt(whole.state, { text: () => "{}", base64: () => "" });
   const fault = faultOfPrompt(prompt);
   promised(fault === undefined, "other", () => `no provider takes this conversation: ${fault}`);
   return whole;
@@ -70,7 +70,7 @@ const isAnswer = ({ kind }: { readonly kind: string }): boolean => kind === "mod
 /** Each message that was left is there once, and was given to the model once, in order; nothing else is there. */
 function judgeMessages(machine: EngineMachine, { state, queue }: WholeSession): void {
   const deliveries = [...queue.deliveries.values()];
-  const texts = deliveries.map((one) => one.text ?? "");
+  const texts = deliveries.flatMap((one) => one.text ?? []);
   for (const text of texts) promised(machine.tried.has(text), "false success", () => `nobody sent ${text}`);
   const said = state.messages.flatMap(({ message }) =>
     message.role === "user" && message.delivery !== undefined ? [message.delivery] : [],

@@ -70,6 +70,8 @@ export class EngineMachine implements Machine<EngineMachine> {
   /** Texts that somebody tried to leave: of these each may be in the queue, once. */
   readonly tried: Set<string>;
   mayRepair: boolean;
+  /** What somebody did that is done once, whoever dies over it. */
+  readonly did: Set<string>;
   /** Deliveries of which somebody was told that the process that lives takes them. */
   readonly promisedToBeTaken = new Set<string>();
   readonly #waiting = new Set<() => void>();
@@ -77,6 +79,9 @@ export class EngineMachine implements Machine<EngineMachine> {
   constructor(world: EngineWorld, setting: Setting, from?: EngineMachine) {
     this.world = world;
     this.setting = setting;
+    // Others are heard while the work goes on.
+    world.disk.tells = 3;
+    this.did = new Set(from?.did);
     this.told = [...(from?.told ?? [])];
     this.tried = new Set(from?.tried);
     this.mayRepair = from?.mayRepair ?? false;
@@ -97,7 +102,7 @@ export class EngineMachine implements Machine<EngineMachine> {
   knows(): string {
     const { told, begun } = this.world;
     const sums = told.map(({ ses, sum }) => `${ses} ${sum}`);
-    return JSON.stringify([sums, begun, this.told, [...this.tried], this.mayRepair]);
+    return JSON.stringify([sums, begun, this.told, [...this.tried], [...this.did], this.mayRepair]);
   }
 
   // What people do; each is a process of its own

@@ -5,10 +5,13 @@
 import { examineFailed, failureOf } from "./fault-exam.ts";
 import type { Machine, MachineScenario } from "./machine.ts";
 import type { Case, Plan } from "./plan.ts";
+import { Random, seedFrom } from "./random.ts";
 import { findingAt } from "./steps.ts";
 
 /** Bytes by which the space grows from case to case; odd, so that writes are cut everywhere. */
-const strideBytes = { small: 4001, full: 211 };
+const strideBytes = 211;
+/** A small plan tries so many sizes. */
+const smallCases = 3;
 
 /** The plan of a scenario. */
 export function fullPlan<M extends Machine<M>>(scenario: MachineScenario<M>): Plan {
@@ -33,13 +36,16 @@ export function fullPlan<M extends Machine<M>>(scenario: MachineScenario<M>): Pl
   return {
     mishap: "full",
     scenario: scenario.name,
-    async *cases({ size }) {
+    async *cases({ size, seed }) {
       if (size === "endless") return;
       const start = await scenario.set();
       const whole = start.killed();
       await scenario.act(whole);
       const needed = whole.disk.used - start.disk.used;
-      for (let free = 0; free < needed; free += strideBytes[size]) yield caseAt(start, free);
+      if (size === "small") {
+        const random = new Random(seed ^ seedFrom(scenario.name));
+        for (let left = smallCases; left > 0; left--) yield caseAt(start, random.below(needed));
+      } else for (let free = 0; free < needed; free += strideBytes) yield caseAt(start, free);
     },
     caseAt: async (address) => caseAt(await scenario.set(), Number(address)),
   };

@@ -147,7 +147,7 @@ function countsOf(mishaps: readonly Mishap[]): Partial<Counts> {
   return {
     simulatedKills: count("worker", "supervisor", "both", "command", "kill"),
     powerStates: count("power", "power-odd", "power-even"),
-    faults: count("break"),
+    faults: count("break", "fail", "fail-after"),
     orders: count("stop", "stop-worker", "go-on", "sway"),
   };
 }

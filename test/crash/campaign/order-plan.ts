@@ -12,7 +12,7 @@ import { Random, seedFrom } from "./random.ts";
 import { findingAt } from "./steps.ts";
 
 /** A small plan tries so many steps. */
-const smallCases = 4;
+const smallCases = 2;
 /** Turns of the loop in which nothing happens: then whoever is held is waited for. */
 const idleTurns = 4;
 /** Fewer than whoever waits for a lock makes before it says that the other one is busy. */

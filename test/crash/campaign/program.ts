@@ -19,6 +19,8 @@ const usage = `npm run campaign -- [options]
   --jobs N       processes that work at the same time; 2 where absent
   --report FILE  where the report goes; campaign.json where absent
   --list         only the names of all plans
+  --mutants      damages copies of the product instead, one change at a time, and
+                 sees whether the tests notice; takes --only, --jobs and --report
 `;
 
 interface Options extends Wish {

@@ -34,7 +34,7 @@ export function tableOf(report: CampaignReport): string {
     "",
     "kills       processes really ended by SIGKILL",
     "faults      effects made to fail: EIO, ENOSPC, EMFILE, EACCES, short writes",
-    "deaths      machines in memory whose processes all died at once",
+    "deaths      processes in memory that died, alone or all at once",
     "power cuts  machines in memory after a power cut, no two equal, compared",
     "gone on     of deaths and power cuts: those that were worked on to the end",
     "orders      orders in which several processes were let act",

@@ -8,10 +8,9 @@ import { workThrough } from "./work-through.ts";
 /** Where each address is written before its case, so that whoever finds this process stuck knows over what. */
 const notes = 3;
 
-const plans = new Map(allPlans().map((plan) => [nameOf(plan), plan]));
-
 process.on("message", (task: Task) => {
-  const plan = plans.get(task.plan);
+  // Made anew for each task: a plan keeps all that it has seen.
+  const plan = allPlans().find((one) => nameOf(one) === task.plan);
   if (plan === undefined) throw new Error(`there is no plan ${task.plan}`);
   const begins = (address: string): void => {
     writeSync(notes, `${address}\n`.padEnd(4096), 0);

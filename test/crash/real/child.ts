@@ -24,6 +24,8 @@ export interface ChildStart {
   readonly environment?: Readonly<Record<string, string>>;
   /** True where it is spoken to. */
   readonly hears?: boolean;
+  /** True where it starts others that end with it. */
+  readonly leads?: boolean;
 }
 
 /** The longest that a child may take from its start to its end, or to a line: what takes longer is stuck. */
@@ -35,17 +37,20 @@ export class Child {
   readonly lines: ChildLine[] = [];
   readonly ended: Promise<ChildEnd>;
   readonly #process: ChildProcess;
+  readonly #leads: boolean;
   readonly #waiters = new Set<() => void>();
   #isOver = false;
 
-  constructor({ file, args, cwd, environment, hears = false }: ChildStart) {
+  constructor({ file, args, cwd, environment, hears = false, leads = false }: ChildStart) {
     const child = spawn(file, args, {
       stdio: [hears ? "pipe" : "ignore", "pipe", "pipe"],
       // Nothing of ours: a list of certificates, for one, costs every start more than all else.
       env: { PATH: process.env["PATH"] ?? "", ...environment },
+      detached: leads,
       ...(cwd !== undefined && { cwd }),
     });
     this.#process = child;
+    this.#leads = leads;
     this.pid = child.pid ?? 0;
     child.stdin?.on("error", () => undefined); // It may die while it is spoken to.
     let stderr = "";
@@ -82,7 +87,9 @@ export class Child {
   }
 
   signal(name: "SIGKILL" | "SIGSTOP" | "SIGCONT" | "SIGTERM"): void {
-    if (!this.#isOver) this.#process.kill(name);
+    if (this.#isOver) return;
+    if (!this.#leads) this.#process.kill(name);
+    else process.kill(-this.pid, name);
   }
 
   kill(): Promise<ChildEnd> {

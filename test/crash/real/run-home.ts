@@ -18,7 +18,7 @@ export class RunHome {
   readonly state: string;
   readonly workspace: string;
   readonly witness: string;
-  readonly #runtime: string;
+  readonly runtime: string;
   readonly #room: Room;
   /** Each line that somebody was told of. */
   readonly told: Commit[] = [];
@@ -34,8 +34,8 @@ export class RunHome {
     this.state = join(folder, "state");
     this.workspace = join(folder, "work");
     this.witness = join(folder, "witness");
-    this.#runtime = join(folder, "run");
-    for (const path of [this.workspace, this.#runtime]) mkdirSync(path, { mode: 0o700 });
+    this.runtime = join(folder, "run");
+    for (const path of [this.workspace, this.runtime]) mkdirSync(path, { mode: 0o700 });
     writeFileSync(this.witness, "");
   }
 
@@ -56,7 +56,7 @@ export class RunHome {
     const { run } = await this.#room.programs();
     const options: RunWorkerOptions = {
       state: this.state,
-      runtime: this.#runtime,
+      runtime: this.runtime,
       supervisor: await this.#supervisorProgram(),
       step,
       ...(mishap && { mishap }),
@@ -83,7 +83,7 @@ export class RunHome {
   /** The engine in this very process, which never dies. */
   async engine(): Promise<EngineContext> {
     return openEngine({
-      host: nodeHost({ environment: { XDG_RUNTIME_DIR: this.#runtime } }),
+      host: nodeHost({ environment: { XDG_RUNTIME_DIR: this.runtime } }),
       stateDirectory: this.state,
       singleWriter: false,
       environment: { PATH: process.env["PATH"] ?? "" },
@@ -134,9 +134,17 @@ export class RunHome {
 
   /** Supervisors of this home that live. */
   supervisors(): number[] {
-    const pids = namesIn(this.#runtime).flatMap((name) => /^supervisor-(\d+)$/.exec(name)?.[1] ?? []);
+    const pids = namesIn(this.runtime).flatMap((name) => /^supervisor-(\d+)$/.exec(name)?.[1] ?? []);
     // A number may have been given to somebody else.
-    return pids.map(Number).filter((pid) => commandOf(pid).includes(this.#runtime));
+    return pids.map(Number).filter((pid) => commandOf(pid).includes(this.runtime));
+  }
+
+  /** Resolves when none lives. */
+  async supervisorsEnd(): Promise<void> {
+    for (let tries = 0; this.supervisors().length > 0; tries++) {
+      if (tries > 1000) throw new Finding("stuck", "a supervisor does not end");
+      await sleep(10);
+    }
   }
 
   /** Ends what still runs, and removes everything. */
@@ -149,7 +157,7 @@ export class RunHome {
   async #supervisorProgram(): Promise<{ file: string; args: string[] }> {
     const { supervisor } = await this.#room.programs();
     const { supervisorMishap: mishap, lingerMs } = this;
-    const options = JSON.stringify({ folder: this.#runtime, lingerMs, ...(mishap && { mishap }) });
+    const options = JSON.stringify({ folder: this.runtime, lingerMs, ...(mishap && { mishap }) });
     return { file: process.execPath, args: [supervisor, "--options", options] };
   }
 }
@@ -159,7 +167,8 @@ export function namesIn(path: string): string[] {
   return existsSync(path) ? readdirSync(path) : [];
 }
 
-function commandOf(pid: number): string {
+/** The arguments of a process, each ended by a zero byte; nothing where it is gone. */
+export function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8");
   } catch (error) {

@@ -62,10 +62,23 @@ export const oneCommand: Play = {
   turns: (home) => [{ calls: [echo(home, "one")] }, { text: "Done." }],
 };
 
+/** Runs a command and edits a file. */
+export const commandAndEdit: Play = {
+  name: "command-and-edit",
+  files: { "counter.txt": "n\n" },
+  turns: (home) => [
+    {
+      text: "I begin.",
+      calls: [echo(home, "one"), { tool: "edit", args: { path: "counter.txt", old: "n", new: "n+" } }],
+    },
+    { text: "Done." },
+  ],
+};
+
 /** Plays on: a worker at a time, each until its end or death. */
 export class Performance {
   readonly home: RunHome;
-  readonly #model: string;
+  readonly model: string;
   readonly #calls: number;
 
   constructor(room: Room, play: Play, folder?: string) {
@@ -76,14 +89,14 @@ export class Performance {
       writeFileSync(path, text);
     }
     const turns = play.turns(this.home) as { calls?: unknown[] }[];
-    this.#model = this.home.cassette(turns);
+    this.model = this.home.cassette(turns);
     this.#calls = turns.reduce((count, { calls = [] }) => count + calls.length, 0);
   }
 
   /** The run begins, or goes on. */
   get step(): RunStep {
     const { home } = this;
-    if (home.session === "") return { do: "run", task: home.task(this.#model) };
+    if (home.session === "") return { do: "run", task: home.task(this.model) };
     return { do: "resume", request: { selector: home.session, acceptRollback: false } };
   }
 

@@ -78,6 +78,28 @@ export function noteTold({ oracle }: RealStage, lines: readonly ChildLine[]): vo
   }
 }
 
+/**
+ * The same of processes that work at once: which was told first is seen by the places of their lines. `others`: texts
+ * that were told otherwise, with their places.
+ */
+export function noteToldAtOnce(
+  stage: RealStage,
+  all: readonly (readonly ChildLine[])[],
+  others: readonly (readonly [string, number])[] = [],
+): void {
+  const places = new Map<string, number>(others);
+  for (const lines of all) {
+    noteTold(stage, lines);
+    for (const { done, value } of lines) {
+      const step = done as StoreStep | undefined;
+      if (step?.do === "say") places.set(step.text, Number(value));
+    }
+  }
+  for (const { acknowledged } of stage.oracle.logs.values()) {
+    acknowledged.sort((one, other) => (places.get(one) ?? 0) - (places.get(other) ?? 0));
+  }
+}
+
 /** Rejects with a finding where it is refused, or not what was told. */
 export async function goOnOrFind(stage: RealStage): Promise<void> {
   await orFind("stuck", () => goOn(stage));

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Finding, promised } from "../campaign/finding.ts";
+import { promised } from "../campaign/finding.ts";
 import type { Case, Counts, Extent, Plan } from "../campaign/plan.ts";
 import { draw } from "./draw.ts";
 import { Room } from "./room.ts";
@@ -143,7 +143,7 @@ async function holdIt(room: Room, at: number): Promise<Partial<Counts>> {
     const before = home.times("one");
     await finished;
     // It may wake up only now: whatever it does then, it obeys whoever came first.
-    await supervisorsEnd(home);
+    await home.supervisorsEnd();
     if (first === "over")
       promised(home.times("one") === before, "repeated", () => "a late supervisor ran it again");
     await staged.finish();
@@ -152,11 +152,4 @@ async function holdIt(room: Room, at: number): Promise<Partial<Counts>> {
     await home.end();
   }
   return { kills, orders: 1 };
-}
-
-async function supervisorsEnd(home: Performance["home"]): Promise<void> {
-  for (let tries = 0; home.supervisors().length > 0; tries++) {
-    if (tries > 1000) throw new Finding("stuck", "a supervisor does not end");
-    await sleep(10);
-  }
 }

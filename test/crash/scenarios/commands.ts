@@ -8,7 +8,7 @@ import type { MemoryProcess } from "../memory-processes.ts";
 export const commandsScenario: MishapScenario<undefined, WorkerProcess> = {
   name: "a run with commands",
   mishapsMax: 1,
-  smallStride: 40,
+  smallStride: 60,
   story: async () => commandsStory(await askedForCommands()),
 };
 

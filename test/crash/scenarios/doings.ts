@@ -5,10 +5,12 @@ import type { EngineMachine, Moment } from "../campaign/engine-machine.ts";
 
 type Meanwhile = (moment: Moment) => Promise<unknown> | undefined;
 
-/** Does it once, when the first attempt of a run comes to the nth of its kind; whoever resumes is left alone. */
+/** Does it once in all lives, when some process comes to the nth of its kind. */
 export function once(what: string, act: (moment: Moment) => Promise<unknown> | void, nth = 1): Meanwhile {
   return (moment) => {
-    if (moment.what !== what || moment.nth !== nth || moment.attempt > 1) return undefined;
+    const { did } = moment.machine;
+    if (moment.what !== what || moment.nth !== nth || did.has(what)) return undefined;
+    did.add(what);
     return act(moment) ?? undefined;
   };
 }

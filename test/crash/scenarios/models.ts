@@ -8,7 +8,7 @@ import { asks, done, read, write } from "./calls.ts";
 /** What models do: they fail, answer at length, say nothing, or say what they must not. */
 
 const words = (count: number): string =>
-  Array.from({ length: count }, (_, index) => `word${index}`).join(" ");
+  Array.from({ length: count }, (_, index) => `word${index}${"d".repeat(200)}`).join(" ");
 const error = (members: object): unknown => ({ error: { message: "not now", ...members } });
 const usage = { input: 40, output: 20 };
 
@@ -76,16 +76,14 @@ const failures: readonly EngineScenario[] = [
 /** Answers of every form. */
 const answers: readonly EngineScenario[] = [
   {
-    name: "an answer and contents of more than a line takes",
-    turns: [
-      { text: words(8000), calls: [write("long.txt", words(9000)), read("book.txt")] },
-      { reasoning: words(6000), text: "Done." },
-    ],
-    files: { "book.txt": words(7000) },
+    name: "an answer and contents that go into blobs",
+    isLong: true,
+    turns: [{ text: words(160), calls: [write("long.txt", words(220)), read("book.txt")] }, done],
+    files: { "book.txt": words(210) },
   },
   {
     name: "an answer that comes slowly, with its reasoning",
-    turns: [{ reasoning: words(40), text: words(60), perTokenMs: 30, calls: [read()] }, done],
+    turns: [{ reasoning: words(2), text: words(3), perTokenMs: 30, calls: [read()] }, done],
   },
   {
     name: "an answer that says nothing",

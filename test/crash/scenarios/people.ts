@@ -24,6 +24,9 @@ const allEnded =
     }
   };
 
+/** The first who asks is told to leave it; the next ones are answered. */
+const suspendFirst = once("approval.asked", async ({ stops }) => stops.request(suspend));
+
 /** What a policy leaves to a person. */
 const approvals: readonly EngineScenario[] = [
   {
@@ -55,11 +58,12 @@ const approvals: readonly EngineScenario[] = [
   },
   {
     name: "a person allows it while nobody runs, and has it go on",
-    turns: [asks(write("a.txt")), asks(edit("a.txt")), done],
+    turns: [asks(write("a.txt")), asks(edit("letter.txt")), done],
+    files: { "letter.txt": "n\n" },
     policy: asking,
     control: waits,
     prepare: (machine) => machine.run(),
-    meanwhile: once("approval.asked", async ({ stops }) => stops.request(suspend)),
+    meanwhile: (moment) => suspendFirst(moment) ?? deciding("allow")(moment),
     act: async (machine) => {
       await decideAll(machine);
       await machine.resume();

@@ -1,4 +1,4 @@
-import { allAtOnce, refused } from "../campaign/at-once.ts";
+import { allAtOnce, orRefused, refused } from "../campaign/at-once.ts";
 import type { EngineMachine } from "../campaign/engine-machine.ts";
 import type { EngineScenario } from "../campaign/engine-scenario.ts";
 import { promised } from "../campaign/finding.ts";
@@ -96,11 +96,13 @@ const admissions: readonly EngineScenario[] = [
   },
 ];
 
-/** A message at each step of letting go. */
-const handOvers: readonly EngineScenario[] = Array.from({ length: 16 }, (_, step): EngineScenario => ({
-  name: `leaving a message ${step * 2} steps after the run has ended`,
+/** A message on its way at each step of letting go. */
+const handOvers: readonly EngineScenario[] = Array.from({ length: 8 }, (_, index): EngineScenario => ({
+  name: `leaving a message ${36 + 2 * index} steps after the first question to the model`,
   turns,
-  meanwhile: once("run.ended", ({ machine }) => machine.after(step * 2, () => sendAndHaveItTaken(machine))),
+  meanwhile: once("model.requested", ({ machine }) =>
+    machine.after(36 + 2 * index, () => sendAndHaveItTaken(machine)),
+  ),
   act: async (machine) => {
     await machine.run();
     const { queue } = await machine.whole();
@@ -131,7 +133,7 @@ const takers: readonly EngineScenario[] = [
   {
     name: "another process wants a session while one works",
     turns,
-    meanwhile: once("model.requested", ({ machine }) => refused("busy", machine.resume())),
+    meanwhile: once("model.requested", ({ machine }) => orRefused(["busy"], machine.resume())),
   },
 ];
 

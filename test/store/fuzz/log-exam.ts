@@ -3,7 +3,7 @@ import type { Commit } from "../../../src/model/commit.ts";
 import type { Repaired } from "../../../src/model/facts.ts";
 import { readPage } from "../../../src/store/page.ts";
 import type { Store } from "../../../src/store/index.ts";
-import { storeOn } from "../../corpus/opened.ts";
+import { openSession, storeOn } from "../../corpus/opened.ts";
 import { plant, stateDirectory, type SessionFiles } from "../../corpus/session-files.ts";
 import { promised } from "../../crash/campaign/finding.ts";
 import type { MemoryDisk } from "../../crash/memory-disk.ts";
@@ -73,6 +73,8 @@ async function examineReading(disk: MemoryDisk, session: string, known: Known): 
     () => "showing shows another prefix than strict reading",
   );
   expectWritten(commits, known);
+  // What nobody wrote and still verifies is folded, projected and shown like all else.
+  if (known.isForged) await reading(disk, "showing", () => openSession(disk, session));
   const remainder = damage === undefined ? (diagnostic.value?.history.remainder.state ?? "") : "damaged";
   const voids = diagnostic.value?.history.voids ?? [];
   const endsTwice = voids.some(({ seq }, index) => voids[index + 1]?.seq === seq + 1);

@@ -1,6 +1,6 @@
 import { linesOf } from "../../corpus/session-files.ts";
 import { resealed } from "../../corpus/lines.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../../crash/campaign/random.ts";
 
 /** What happens to the bytes of a file. None of them knows what the bytes mean, but that lines end at 0x0A. */
 

@@ -5,7 +5,7 @@ import type { Case, Extent, Plan } from "../../crash/campaign/plan.ts";
 import { examineLog } from "./log-exam.ts";
 import { mutate, type Mutation } from "./mutations.ts";
 import { examineQueue } from "./queue-exam.ts";
-import { Random } from "./random.ts";
+import { Random, seedFrom } from "../../crash/campaign/random.ts";
 import { changeable, makeSeeds, type Seed } from "./seeds.ts";
 import {
   examineBlob,
@@ -34,14 +34,13 @@ export const fuzzPlan: Plan = {
 let seeds: Promise<readonly Seed[]> | undefined;
 
 async function caseAt(address: string): Promise<Case> {
-  const [, seed, number] = /^(\d+)\.(\d+)$/.exec(address) ?? [];
-  if (seed === undefined || number === undefined) throw new Error(`there is no case ${address}`);
+  if (!/^\d+\.\d+$/.test(address)) throw new Error(`there is no case ${address}`);
   seeds ??= makeSeeds();
   const made = await seeds;
   return {
     address,
     run: async () => {
-      await runCase(made, new Random(Number(seed), Number(number)));
+      await runCase(made, new Random(seedFrom(address)));
       return { histories: 1 };
     },
   };
@@ -92,7 +91,7 @@ async function examine(
   const known = { sums: new Set([...seed.sums, ...another.sums]), isForged };
   if (what === "log.jsonl" || what.startsWith("base/")) return await examineLog(files, known, goesOnBy);
   if (what === "queue.jsonl") return await examineQueue(files, known);
-  if (what === "head") return await examineHead(files);
+  if (what === "head") return await examineHead(files, bytes.equals(contentOf(another, what)));
   if (what === "state.json") return await examineState(seed.lean, bytes, "sto_01m8qjssp4m2rsvcsqj510rd43");
   if (what === "live.jsonl") return await examineLive(bytes, seqOf(bytesOf(seed.files, what)));
   if (what === "claim") return await examineClaim(bytes);
