@@ -139,7 +139,7 @@ export const commandMutants: readonly Mutant[] = [
     find: `const isAlive = await isLocked(host, spool);\n      const found = await readStatus(host.disk, spool, { operation, nonce });`,
     replace: `const found = await readStatus(host.disk, spool, { operation, nonce });\n      const isAlive = await isLocked(host, spool);`,
     breaks: "A supervisor that ends in the very moment is not taken for one that left no end.",
-    killedBy: [alone],
+    killedBy: ["test/agents/exec-start.test.ts"],
   },
   {
     name: "lock-let-go-before-the-end-is-on-record",
