@@ -198,6 +198,19 @@ describe("exit codes", () => {
     expect(call("run", ...good(), "--workspace", place.workspace).status).toBe(0);
   });
 
+  test("a system that opens no more files refused that: it is 7 and no fault of ours", () => {
+    const program = [process.execPath, place.program, "run", ...good(), "--workspace", place.workspace];
+    const told = [24, 26, 28].map((limit) => {
+      const args = ["-c", `ulimit -n ${limit}; exec "$@"`, "sh", ...program];
+      const { status, stderr } = spawnSync("sh", args, { env: place.env(), encoding: "utf8" });
+      return { status, stderr };
+    });
+    for (const one of told) {
+      expect(one).toEqual({ status: 7, stderr: expect.stringMatching(/^holdfast: [^\n]*EMFILE/) });
+      expect(one.stderr).not.toContain("internal");
+    }
+  });
+
   test("a fault of ours is 1, one line, and a stack only where somebody asks", async () => {
     // A broken installation: a part of the program is missing.
     const broken = join(place.folder, "broken");

@@ -1,6 +1,6 @@
 /**
  * A worker process of the engine that something befalls at a change of a plan's choice. What happens is written to
- * stdout, one JSON value a line, at once: `{begun: session}`, `{commit}`, `{ended: value}` or `{refused: code, message}`, the last two
+ * stdout, one JSON value a line, at once: `{begins: step}`, `{begun: session}`, `{commit}`, `{ended: value}` or `{refused: code, message}`, the last two
  * with the count of its changes.
  */
 import { writeSync } from "node:fs";
@@ -75,6 +75,7 @@ async function act(): Promise<unknown> {
 }
 
 async function work(): Promise<void> {
+  say({ begins: step.do });
   try {
     const ended = await act();
     say({ ended, changes: changes.count });

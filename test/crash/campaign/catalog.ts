@@ -25,7 +25,9 @@ export function allPlans(): readonly Plan[] {
   return [
     chancePlan((random) => storeScenario(chanceScenario(random))),
     ...store.flatMap((scenario) => plansOf(scenario, 150)),
-    ...engineScenarios.flatMap((scenario) => plansOf(engineScenario(scenario), scenario.isLong ? 1 : 8)),
+    ...engineScenarios.flatMap((scenario) =>
+      plansOf(engineScenario(scenario), scenario.isLong === true ? 1 : 3),
+    ),
     ...rollbackScenarios.map(rollbackPlan),
     mishapPlan(commandsScenario),
     mishapPlan(commandScenario),
@@ -37,12 +39,21 @@ export function allPlans(): readonly Plan[] {
 }
 
 function plansOf<M extends Machine<M>>(scenario: MachineScenario<M>, smallCases: number): Plan[] {
+  const half = { smallCases: Math.ceil(smallCases / 2) };
+  const few = { smallCases: Math.ceil(smallCases / 20) };
   return [
     crashPlan(scenario, { smallCases }),
-    faultPlan(scenario, { smallCases: Math.ceil(smallCases / 2) }),
-    fullPlan(scenario),
-    orderPlan(scenario),
+    faultPlan(scenario, half),
+    fullPlan(scenario, few),
+    orderPlan(scenario, few),
   ];
+}
+
+const engineNames = new Set(engineScenarios.map(({ name }) => name));
+
+/** True where whole sessions are worked on: each case then takes many times as long as one of the store alone. */
+export function isOfEngine({ scenario }: Plan): boolean {
+  return engineNames.has(scenario);
 }
 
 /** How a plan is named: the mishap, then the scenario. */

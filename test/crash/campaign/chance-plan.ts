@@ -17,6 +17,7 @@ export function chancePlan<M extends Machine<M>>(make: (random: Random) => Machi
   return {
     mishap: "crash",
     hasChance: true,
+    makesScenarios: true,
     scenario: name,
     async *cases({ seed, size }: Extent): AsyncIterable<Case> {
       const random = new Random(seed);

@@ -32,6 +32,8 @@ interface Write {
   readonly isInPlace: boolean;
 }
 
+/** Work of more steps is not listed. */
+const listedStepsMax = 80;
 /** Where a full plan has more second crashes, it takes some for each first one. */
 const secondCrashesMax = 40_000;
 
@@ -104,10 +106,13 @@ class CrashPlan<M extends Machine<M>> implements Plan {
     return this.#writes.some((write) => write.step === step && !write.isInPlace);
   }
 
-  /** All that can be listed; of second crashes an equal part for each first one where they are too many. */
+  /** Of long work only what chance makes: to list it all takes longer than any campaign. */
   async *#all(random: Random): AsyncIterable<Case> {
+    const points = await this.#pointsOfAct();
+    if (points.length > listedStepsMax) for (;;) yield* this.#chance(random);
     const firsts = await this.#firstCrashes(allCuts);
-    for (const first of firsts) yield this.#case([first]);
+    for (const first of sample(firsts, firsts.length, random)) yield this.#case([first]);
+    // Of second crashes an equal part for each first one, where they are too many.
     const eachMax = Math.max(3, Math.ceil(secondCrashesMax / firsts.length));
     for (const first of sample(firsts, firsts.length, random)) {
       if (!this.#isNew("reopened", await this.#crash(first))) continue;

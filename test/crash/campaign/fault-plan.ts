@@ -41,7 +41,9 @@ interface Mishap {
   readonly killedAt?: number;
 }
 
-/** Of so many deaths the recovery is made to fail in a full plan. */
+/** A full plan goes over the effects so many times, each time over others. */
+const sweeps = 16;
+/** Of so many deaths the recovery is made to fail in a full plan, each time in another sweep. */
 const recoveriesMax = 12;
 
 /** The plan of a scenario; `smallCases`: about how many a small one tries. */
@@ -86,26 +88,29 @@ class FaultPlan<M extends Machine<M>> implements Plan {
     }
   }
 
+  /** Every fault of every kind, in sweeps: whoever stops early has seen something of everything. */
   async *#all(random: Random): AsyncIterable<Case> {
-    yield* this.#rising({});
     const points = await this.#pointsOfAct();
-    const count = Math.min(points.length, recoveriesMax);
-    for (let round = 0; round < count; round++)
-      yield* this.#rising({ killedAt: random.below(points.length) });
+    const first = random.below(sweeps);
+    for (let sweep = 0; sweep < sweeps; sweep++) {
+      const from = (first + sweep * 7) % sweeps;
+      yield* this.#rising({}, from);
+      if (sweep < recoveriesMax) yield* this.#rising({ killedAt: random.below(points.length) }, from);
+    }
+  }
+
+  /** Every kind, once and lasting, at each effect of a sweep until it passes. */
+  async *#rising(place: Pick<Mishap, "killedAt">, from: number): AsyncIterable<Case> {
+    for (const kind of Object.keys(kinds)) {
+      for (const isLasting of [false, true]) {
+        this.#passed = false;
+        for (let at = from; !this.#passed; at += sweeps) yield this.#case({ ...place, kind, at, isLasting });
+      }
+    }
   }
 
   caseAt(address: string): Promise<Case> {
     return Promise.resolve(this.#case(parseMishap(address)));
-  }
-
-  /** Every kind, once and lasting, at each effect until it passes. */
-  async *#rising(place: Pick<Mishap, "killedAt">): AsyncIterable<Case> {
-    for (const kind of Object.keys(kinds)) {
-      for (const isLasting of [false, true]) {
-        this.#passed = false;
-        for (let at = 0; !this.#passed; at++) yield this.#case({ ...place, kind, at, isLasting });
-      }
-    }
   }
 
   #case(mishap: Mishap): Case {

@@ -10,11 +10,12 @@ import { findingAt } from "./steps.ts";
 
 /** Bytes by which the space grows from case to case; odd, so that writes are cut everywhere. */
 const strideBytes = 211;
-/** A small plan tries so many sizes. */
-const smallCases = 3;
 
-/** The plan of a scenario. */
-export function fullPlan<M extends Machine<M>>(scenario: MachineScenario<M>): Plan {
+/** The plan of a scenario; `smallCases`: how many a small one tries. */
+export function fullPlan<M extends Machine<M>>(
+  scenario: MachineScenario<M>,
+  { smallCases = 3 }: { smallCases?: number } = {},
+): Plan {
   const run = async (start: M, free: number): Promise<void> => {
     const machine = start.killed();
     machine.disk.space = machine.disk.used + free;

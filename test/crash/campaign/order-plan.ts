@@ -11,15 +11,16 @@ import type { Case, Plan } from "./plan.ts";
 import { Random, seedFrom } from "./random.ts";
 import { findingAt } from "./steps.ts";
 
-/** A small plan tries so many steps. */
-const smallCases = 2;
 /** Turns of the loop in which nothing happens: then whoever is held is waited for. */
 const idleTurns = 4;
 /** Fewer than whoever waits for a lock makes before it says that the other one is busy. */
 const triesMax = 12;
 
-/** The plan of a scenario. It has no cases where one process works alone. */
-export function orderPlan<M extends Machine<M>>(scenario: MachineScenario<M>): Plan {
+/** The plan of a scenario, which has no cases where one process works alone; `smallCases`: how many a small one tries. */
+export function orderPlan<M extends Machine<M>>(
+  scenario: MachineScenario<M>,
+  { smallCases = 3 }: { smallCases?: number } = {},
+): Plan {
   const caseAt = (start: M, step: number): Case => ({
     address: String(step),
     run: async () => {

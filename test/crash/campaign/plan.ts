@@ -41,6 +41,8 @@ export interface Plan {
   readonly mishap: string;
   /** True where chance makes cases without end. */
   readonly hasChance?: boolean;
+  /** True where chance also makes up the scenario. */
+  readonly makesScenarios?: boolean;
   /** True where it starts processes, mounts or waits for real time. */
   readonly isReal?: boolean;
   /** All cases of that extent, in an order that is the same each time; none where the plan has none of that extent. */

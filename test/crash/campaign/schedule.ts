@@ -1,4 +1,4 @@
-import { nameOf } from "./catalog.ts";
+import { isOfEngine, nameOf } from "./catalog.ts";
 import type { Plan } from "./plan.ts";
 import { Random } from "./random.ts";
 import type { Task } from "./task.ts";
@@ -13,21 +13,25 @@ export interface Wish {
   readonly jobs: number;
 }
 
-/** Of the time of one process, how much goes into what can be listed; the rest is chance's. */
-const listedShare = 0.5;
-const chanceMs = 45_000;
+/** Of the time of the one process that takes them, what plans with real processes, mounts and waits get. */
+const realShare = 0.6;
+/** Of the time of all others, what these get; the rest is left to chance at work on the store, the fastest by far. */
+const shares = { engineCrashes: 0.14, engineFaults: 0.14, store: 0.16, others: 0.1 };
+const chanceMs = 30_000;
 
 /**
- * Hands out tasks: first everything that can be listed, each plan with its share of the time; then what chance makes,
- * plan after plan, until the time is over. Of the plans that start real processes one process at a time is busy with.
+ * Hands out tasks: first every plan, each with its share of the time; then what chance makes, plan after plan, until the
+ * time is over. Of the plans that start real processes one process at a time is busy with. A small campaign tries of
+ * each plan what that one holds right, however long it takes.
  */
 export class Schedule {
   readonly #wish: Wish;
-  readonly #memory: Task[];
-  readonly #real: Task[];
-  readonly #endless: readonly string[];
   readonly #random: Random;
   readonly #endMs: number;
+  readonly #real: Task[];
+  readonly #memory: Task[];
+  /** Names of plans in which chance makes cases without end; the fast ones stand there more often. */
+  readonly #endless: readonly string[];
   #round = 0;
 
   constructor(plans: readonly Plan[], wish: Wish) {
@@ -36,20 +40,32 @@ export class Schedule {
     this.#endMs = performance.now() + wish.budgetMs;
     const real = plans.filter((plan) => plan.isReal === true);
     const memory = plans.filter((plan) => plan.isReal !== true);
-    const lanes = Math.max(1, wish.jobs - (real.length > 0 ? 1 : 0));
-    this.#real = real.map((plan) => this.#listed(plan, (wish.budgetMs * 0.9) / real.length));
-    this.#memory = memory.map((plan) =>
-      this.#listed(plan, (wish.budgetMs * lanes * listedShare) / memory.length),
+    this.#real = this.#tasks(real, wish.budgetMs * realShare);
+    const memoryMs = wish.budgetMs * (wish.jobs - (real.length > 0 ? realShare : 0));
+    const names = Object.keys(shares) as (keyof typeof shares)[];
+    const groups = names.map((name) => ({ name, plans: memory.filter((plan) => groupOf(plan) === name) }));
+    const there = groups.filter((group) => group.plans.length > 0);
+    const listed = there.flatMap(({ name, plans: some }) =>
+      // Where only a few are wanted, they share more of the time.
+      this.#tasks(some, memoryMs * (there.length < names.length ? 0.6 / there.length : shares[name])),
     );
-    this.#endless = memory.filter(({ hasChance }) => hasChance === true).map(nameOf);
+    this.#memory = shuffled(listed, this.#random);
+    const chance = memory.filter(({ hasChance }) => hasChance === true);
+    const fast = chance.filter(({ makesScenarios }) => makesScenarios === true);
+    this.#endless = [
+      ...chance,
+      ...fast.flatMap((plan) => Array.from({ length: chance.length * 4 }, () => plan)),
+    ].map(nameOf);
   }
 
   /** The next task for a process; `isFirst` where it is the one that takes real plans before all others. */
   next(isFirst: boolean): Task | undefined {
+    const leftMs = this.#endMs - performance.now();
+    const isSmall = this.#wish.size === "small";
+    if (!isSmall && leftMs < 2000) return undefined;
     const listed = (isFirst ? this.#real.shift() : undefined) ?? this.#memory.shift() ?? this.#real.shift();
     if (listed !== undefined) return listed;
-    const leftMs = this.#endMs - performance.now();
-    if (this.#wish.size === "small" || leftMs < 2000 || this.#endless.length === 0) return undefined;
+    if (isSmall || this.#endless.length === 0) return undefined;
     const seed = this.#wish.seed + ++this.#round;
     return {
       plan: this.#random.of(this.#endless),
@@ -58,8 +74,19 @@ export class Schedule {
     };
   }
 
-  #listed(plan: Plan, forMs: number): Task {
+  #tasks(plans: readonly Plan[], forMs: number): Task[] {
     const { seed, size } = this.#wish;
-    return { plan: nameOf(plan), extent: { seed, size }, ...(size === "full" && { forMs }) };
+    const each = size === "full" ? { forMs: forMs / plans.length } : {};
+    return plans.map((plan) => ({ plan: nameOf(plan), extent: { seed, size }, ...each }));
   }
+}
+
+function groupOf(plan: Plan): keyof typeof shares {
+  if (isOfEngine(plan)) return plan.mishap === "crash" ? "engineCrashes" : "engineFaults";
+  return ["crash", "fault", "full", "order"].includes(plan.mishap) ? "store" : "others";
+}
+
+function shuffled<T>(all: readonly T[], random: Random): T[] {
+  const left = [...all];
+  return all.flatMap(() => left.splice(random.below(left.length), 1));
 }

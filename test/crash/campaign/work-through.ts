@@ -24,13 +24,13 @@ export async function workThrough(
     else found.push(foundBy(plan, address, error));
   };
   try {
-    for await (const { address, run } of casesOf(plan, task)) {
-      begins(address);
+    for await (const one of casesOf(plan, task)) {
+      begins(one.address);
       cases++;
       try {
-        counts = addCounts(counts, await run());
+        counts = addCounts(counts, await one.run());
       } catch (error) {
-        failed(address, error);
+        failed(one.address, error);
       }
       if (found.length >= findingsMax || performance.now() > endMs) break;
     }

@@ -1,6 +1,5 @@
 import { readdirSync } from "node:fs";
 import { repairSession } from "../../../src/engine/index.ts";
-import type { Fact } from "../../../src/model/facts.ts";
 import { errorTable, type ErrorCode } from "../../../src/model/errors.ts";
 import { builtProgram } from "../../cli/program.ts";
 import { Finding, promised } from "../campaign/finding.ts";
@@ -98,10 +97,7 @@ export class CliPlay {
     for (const { seq, at, type } of this.#told) {
       if (seq === undefined) continue;
       const commit = commits[Number(seq)];
-      const isThere =
-        commit !== undefined &&
-        commit.at === at &&
-        (commit.facts as Fact[]).some(({ kind }) => kind === type);
+      const isThere = commit?.at === at && commit?.facts.some(({ kind }) => kind === type) === true;
       promised(
         isThere,
         "lost",

@@ -38,7 +38,6 @@ export function limitsPlan(): Plan {
 function* limitsOf({ seed, size }: Extent): Generator<Limit> {
   if (size === "small") {
     yield { of: "n", at: 24 };
-    yield { of: "n", at: 27 };
     yield { of: "f", at: 5 };
     return;
   }

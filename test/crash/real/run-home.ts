@@ -73,7 +73,7 @@ export class RunHome {
   note(end: ChildEnd): ChildEnd {
     for (const line of end.lines) {
       if (line["commit"] !== undefined) this.told.push(line["commit"] as Commit);
-      if (line["begun"] !== undefined) this.begun.add(String(line["begun"]));
+      if (line["begun"] !== undefined) this.begun.add(line["begun"] as string);
     }
     if (!end.killed && end.code !== 0)
       throw new Finding("untyped", `a worker failed with ${end.code ?? end.signal}: ${end.stderr}`);

@@ -18,7 +18,7 @@ function killPlanOf(play: Play): Plan {
     isReal: true,
     async *cases(extent) {
       lengths ??= measure(room, play);
-      const choice = { kills: 5, small: 4, step: 3 };
+      const choice = { kills: 5, small: 1, step: 60 };
       for (const chain of chainsOf(await lengths, extent, choice)) yield chainCase(chain, run);
     },
     caseAt: async (address) => chainCase(chainAt(address), run),

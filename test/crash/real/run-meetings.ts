@@ -13,7 +13,7 @@ import { commands, oneCommand, Performance } from "./run-play.ts";
 export const runMeetings: readonly MeetingKind[] = [
   { scenario: "resume-and-cancel", changes: [90, 6], step: 14, prepare: prepareCancel },
   { scenario: "resume-and-approve", changes: [40, 6], step: 6, prepare: prepareApprove },
-  { scenario: "resume-and-resolve", changes: [30, 6], step: 5, prepare: prepareResolve },
+  { scenario: "resume-and-resolve", changes: [12, 12], step: 4, prepare: prepareResolve },
 ];
 
 /** A meeting of a worker that resumes with somebody who does this step. */
@@ -47,7 +47,7 @@ function meetingOf(
 function judgeRefusals({ lines }: ChildEnd): void {
   for (const { refused, message } of lines) {
     if (refused !== undefined && refused !== "busy") {
-      throw new Finding("untyped", `a worker is told ${String(refused)}: ${String(message)}`);
+      throw new Finding("untyped", `a worker is told ${JSON.stringify(refused)}: ${String(message)}`);
     }
   }
 }
@@ -84,7 +84,7 @@ async function prepareCancel(room: Room): Promise<Meeting> {
 async function prepareApprove(room: Room): Promise<Meeting> {
   const staged = new Performance(room, oneCommand);
   const { home } = staged;
-  const policy = { allowShell: true, approvals: { shell: "ask" as const } };
+  const policy = { allowShell: true, approvals: { exec: "ask" as const } };
   await createSession(await home.engine(), home.task(staged.model, { policy }));
   const waits = { approvals: { kind: "wait" as const, forMs: 3000 } };
   const request = { selector: home.session, acceptRollback: false };

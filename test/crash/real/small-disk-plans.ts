@@ -25,13 +25,7 @@ export function smallDiskPlans(): Plan[] {
   const numbers = (from: number, to: number, step: number): number[] =>
     Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, index) => from + index * step);
   return [
-    planOf({
-      scenario: "small-disk",
-      mishap: "full",
-      small: [48, 64],
-      full: numbers(4, 260, 4),
-      run: fillUp,
-    }),
+    planOf({ scenario: "small-disk", mishap: "full", small: [64], full: numbers(4, 260, 4), run: fillUp }),
     planOf({
       scenario: "mounted-anew",
       mishap: "read-only",
@@ -42,10 +36,11 @@ export function smallDiskPlans(): Plan[] {
   ];
 }
 
-function planOf({ scenario, mishap, small, full, run }: Numbered): Plan {
+function planOf(numbered: Numbered): Plan {
+  const { scenario, mishap, small, full } = numbered;
   const room = new Room();
   const reason = whyNoMount();
-  const caseOf = (at: number): Case => ({ address: String(at), run: () => run(room, at) });
+  const caseOf = (at: number): Case => ({ address: String(at), run: () => numbered.run(room, at) });
   return {
     scenario,
     mishap,

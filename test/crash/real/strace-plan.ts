@@ -22,15 +22,15 @@ interface Injection {
 /** Which calls fail how; `step`: every how manieth is looked at in full. */
 const faults: readonly { readonly call: string; readonly whats: readonly string[]; readonly step: number }[] =
   [
-    { call: "fdatasync", whats: ["EIO", "ENOSPC", "SIGKILL"], step: 1 },
-    { call: "fsync", whats: ["EIO", "SIGKILL"], step: 1 },
-    { call: "write", whats: ["ENOSPC", "EIO", "SIGKILL"], step: 1 },
-    { call: "pwrite64", whats: ["ENOSPC", "EIO", "SIGKILL"], step: 1 },
-    { call: "openat", whats: ["EMFILE", "EACCES", "EIO"], step: 5 },
+    { call: "fdatasync", whats: ["EIO", "ENOSPC", "SIGKILL"], step: 2 },
+    { call: "fsync", whats: ["EIO", "SIGKILL"], step: 2 },
+    { call: "write", whats: ["ENOSPC", "EIO", "SIGKILL"], step: 2 },
+    { call: "pwrite64", whats: ["ENOSPC", "EIO", "SIGKILL"], step: 2 },
+    { call: "openat", whats: ["EMFILE", "EACCES", "EIO"], step: 10 },
     { call: "link", whats: ["ENOSPC", "EACCES"], step: 1 },
-    { call: "rename", whats: ["ENOSPC", "EACCES", "EIO", "SIGKILL"], step: 1 },
-    { call: "unlink", whats: ["EIO", "SIGKILL"], step: 1 },
-    { call: "mkdir", whats: ["ENOSPC", "EACCES"], step: 1 },
+    { call: "rename", whats: ["ENOSPC", "EACCES", "EIO", "SIGKILL"], step: 2 },
+    { call: "unlink", whats: ["EIO", "SIGKILL"], step: 2 },
+    { call: "mkdir", whats: ["ENOSPC", "EACCES"], step: 2 },
   ];
 
 /** Calls whose failure may leave it unknown what is on disk. */
@@ -75,26 +75,24 @@ function whyNot(): string | undefined {
 }
 
 function* injectionsOf(counts: ReadonlyMap<string, number>, { seed, size }: Extent): Generator<Injection> {
-  if (size === "small") yield* someInjections(counts);
-  else if (size === "full") yield* allInjections(counts, seed);
-  else yield* randomInjections(counts, seed);
-}
-
-function* someInjections(counts: ReadonlyMap<string, number>): Generator<Injection> {
-  const half = (call: string): number => Math.ceil((counts.get(call) ?? 0) * 0.6);
-  yield { call: "fdatasync", what: "EIO", at: half("fdatasync"), isLasting: false };
-  yield { call: "pwrite64", what: "ENOSPC", at: half("pwrite64"), isLasting: true };
-  yield { call: "openat", what: "EMFILE", at: half("openat"), isLasting: true };
-}
-
-function* randomInjections(counts: ReadonlyMap<string, number>, seed: number): Generator<Injection> {
-  for (let round = 0; ; round++) {
-    const chosen = faults[draw(faults.length, seed, "call", round)];
-    const { call, whats } = chosen ?? { call: "fsync", whats: ["EIO"] };
-    const what = whats[draw(whats.length, seed, "what", round)] ?? "EIO";
-    const at = 1 + draw(counts.get(call) ?? 1, seed, "at", round);
-    yield { call, what, at, isLasting: what !== "SIGKILL" && draw(2, seed, "lasting", round) === 0 };
+  if (size === "small") {
+    const half = (call: string): number => Math.ceil((counts.get(call) ?? 0) * 0.6);
+    yield { call: "fdatasync", what: "EIO", at: half("fdatasync"), isLasting: false };
+    yield { call: "pwrite64", what: "ENOSPC", at: half("pwrite64"), isLasting: true };
+    return;
   }
+  if (size === "endless") {
+    for (let round = 0; ; round++) {
+      const { call, whats } = faults[draw(faults.length, seed, "call", round)] ?? {
+        call: "fsync",
+        whats: ["EIO"],
+      };
+      const what = whats[draw(whats.length, seed, "what", round)] ?? "EIO";
+      const at = 1 + draw(counts.get(call) ?? 1, seed, "at", round);
+      yield { call, what, at, isLasting: what !== "SIGKILL" && draw(2, seed, "lasting", round) === 0 };
+    }
+  }
+  yield* allInjections(counts, seed);
 }
 
 /** One of each, then the next of each: whoever stops early has seen something of everything. */

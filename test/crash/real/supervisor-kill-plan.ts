@@ -55,7 +55,7 @@ function* deathsOf({ supervisor: last, worker: whole }: Lengths, { seed, size }:
   for (let supervisor = 1; supervisor <= last; supervisor++) yield { supervisor, worker: 0, recovery: 0 };
   // The second half of the worker's changes is what happens around the command.
   const begins = Math.floor(whole / 3);
-  for (let round = 0; round < whole - begins; round += 2) {
+  for (let round = 0; round < whole - begins; round += 16) {
     for (let supervisor = 1; supervisor <= last; supervisor++) {
       const worker = begins + 1 + ((supervisor * 5 + round) % (whole - begins));
       yield { supervisor, worker, recovery: recoveryOf(supervisor, worker) };
