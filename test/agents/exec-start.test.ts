@@ -63,7 +63,7 @@ test("a supervisor that ends in the very moment in which it is looked for is not
     world.disk.gate = undefined;
     return writeStatus(taken.status, ended).then(() => taken.alive.release());
   };
-  const place = { ...{ session: "ses_1", run: "run_1", workspace: "/" }, operation: start.operation };
+  const place = { session: "ses_1", run: "run_1", workspace: "/", operation: start.operation };
   const run: ToolRun = {
     place: { ...place, spool: folder, trash: "/trash", supervisor: "ses_1" },
     args: {},
