@@ -55,10 +55,20 @@ async function momentsOf(): Promise<EngineWorld[]> {
   return moments;
 }
 
+/** A file of the command's folder, as text; nothing where it is not there. */
+function fileOf(world: EngineWorld, name: string): string {
+  const path = world.disk.files().find((one) => one.includes("/spool/") && one.endsWith(name));
+  return Buffer.from((path === undefined ? undefined : world.disk.peek(path)) ?? "").toString();
+}
+
 /** True where a supervisor has put the end of the command on record. */
 function hasEnd(world: EngineWorld): boolean {
-  const status = world.disk.files().find((path) => path.endsWith("/status"));
-  return status !== undefined && Buffer.from(world.disk.peek(status) ?? "").includes('"end"');
+  return fileOf(world, "/status").includes('"end"');
+}
+
+async function goOn(world: EngineWorld, session: string): Promise<Awaited<ReturnType<typeof resume>>> {
+  const request = { selector: session, acceptRollback: false };
+  return await world.within(resume(world.engine(), request, world.observer()));
 }
 
 /** A part of an answer is kept as one that was cut only while that answer is awaited. */
@@ -84,9 +94,12 @@ test("wherever a run dies its effects were on record before, an end that was see
       expect(started.map(({ tool }) => tool)).toContain("write");
     if (moment.witness.count("one") > 0) expect(started.map(({ tool }) => tool)).toContain("exec");
     isSeen ||= hasEnd(moment);
-    const { ending } = await moment.within(
-      resume(engine, { selector: session, acceptRollback: false }, moment.observer()),
-    );
+    const cut = moment.crashed();
+    if (hasEnd(cut)) expect(fileOf(cut, "/output")).toBe("one\n");
+    if (started.some(({ tool, at }) => tool === "exec" && at === "started") && fileOf(cut, "/claim") === "")
+      expect((await goOn(cut, session)).ending).toBe("completed");
+    cut.end();
+    const { ending } = await goOn(moment, session);
     if (isSeen) expect(["completed", "idle"]).toContain(ending);
     const { commits } = await readWhole(engine, session);
     expectNoneTwice(commits.flatMap(({ facts }) => facts as Fact[]));

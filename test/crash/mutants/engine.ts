@@ -152,7 +152,7 @@ export const engineMutants: readonly Mutant[] = [
     find: `if (message.interrupted === true) continue;`,
     replace: ``,
     breaks: "What had come of an answer that was cut is sent to nobody.",
-    killedBy: [interruptedAnswers],
+    killedBy: ["test/model/histories.test.ts", interruptedAnswers],
   },
   {
     name: "spool-of-another-answer-believed",
