@@ -70,6 +70,11 @@ export function engineScenario(scenario: EngineScenario): MachineScenario<Engine
       await finish(machine, scenario);
       await writeOn(machine, scenario);
     },
+    look: async (machine) => {
+      const sessions = await machine.world.engine().store.ids();
+      if (sessions.length > 0) await judgeSession(machine, scenario.touched);
+      else promised(machine.world.begun.length === 0, "lost", () => `${machine.world.begun.join()} is gone`);
+    },
     judge: async (machine) => {
       const whole = await judgeSession(machine, scenario.touched);
       await scenario.judge?.(machine, whole);
