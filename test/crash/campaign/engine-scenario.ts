@@ -148,7 +148,7 @@ function truth(
   state: WholeSession["state"],
   operation: OperationState,
 ): "ok" | "not_executed" {
-  return (timesOf(machine, effectOf(state, operation)) ?? 0) > 0 ? "ok" : "not_executed";
+  return (timesOf(machine.textOf, effectOf(state, operation)) ?? 0) > 0 ? "ok" : "not_executed";
 }
 
 /** Leaves one more message, and has it done. */
