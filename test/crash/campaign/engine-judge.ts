@@ -95,7 +95,7 @@ function judgeCall(
   if (last === undefined) return;
   const name = `${last.tool} ${last.operation}`;
   if (last.at === "unknown") {
-    const may = last.effect === "supervised" || last.effect === "opaque" || isNewFile(last);
+    const may = isTouched || last.effect === "supervised" || last.effect === "opaque" || isNewFile(last);
     promised(may, "wrong doubt", () => `${name} is called unknown: ${last.doubt.reason}`);
   }
   const times = isTouched ? undefined : timesOf(machine.textOf, effectOf(state, last));
