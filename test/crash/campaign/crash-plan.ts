@@ -33,7 +33,7 @@ interface Write {
 }
 
 /** On the way of going on the power is cut at so many steps at most. */
-const looksMax = 24;
+const looksMax = { small: 3, full: 24, endless: 24 };
 /** Work of more steps is not listed. */
 const listedStepsMax = 80;
 /** Where a full plan has more second crashes, it takes some for each first one. */
@@ -53,6 +53,7 @@ class CrashPlan<M extends Machine<M>> implements Plan {
   readonly scenario: string;
   readonly #does: MachineScenario<M>;
   readonly #smallCases: number;
+  #size: Extent["size"] = "full";
   readonly #seen = new Set<string>();
   #start: M | undefined;
   /** What stands before each step, and after each torn write, by the beginning of the address. */
@@ -69,6 +70,7 @@ class CrashPlan<M extends Machine<M>> implements Plan {
   }
 
   async *cases({ size, seed }: Extent): AsyncIterable<Case> {
+    this.#size = size;
     const random = new Random(seed ^ seedFrom(this.scenario));
     if (size === "small") yield* this.#some(random);
     else if (size === "full") yield* this.#all(random);
@@ -201,7 +203,7 @@ class CrashPlan<M extends Machine<M>> implements Plan {
   async #lookAround(points: readonly M[], address: string): Promise<number> {
     const random = new Random(seedFrom(address));
     let looked = 0;
-    for (const point of sample(points, looksMax, random)) {
+    for (const point of sample(points, looksMax[this.#size], random)) {
       const cut = randomCut(point.disk.unsynced(), random.of(devices), () => random.unit());
       const machine = crashed(point, cut);
       if (!this.#isNew("look", machine)) continue;
