@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { resume, runTask } from "../../src/engine/index.ts";
 import { isHoldfastError } from "../../src/model/errors.ts";
+import type { Commit } from "../../src/model/commit.ts";
 import type { Fact } from "../../src/model/facts.ts";
 import { readWhole } from "./campaign/whole-session.ts";
 import { EngineWorld } from "./engine-world.ts";
@@ -81,6 +82,16 @@ function expectNoneTwice(facts: readonly Fact[]): void {
   }
 }
 
+/** What must not come apart is one line: results and their settling, a task and its run. */
+function expectTogether(commits: readonly Pick<Commit, "facts">[]): void {
+  for (const { facts } of commits) {
+    const [first] = facts;
+    const kinds = facts.map(({ kind }) => kind);
+    if (kinds.includes("op.settled")) expect(first).toMatchObject({ kind: "message", role: "tool" });
+    if (kinds.includes("run.created")) expect(first).toMatchObject({ kind: "message", role: "user" });
+  }
+}
+
 test("wherever a run dies its effects were on record before, an end that was seen stays known, and no answer is kept twice", async () => {
   const moments = await momentsOf();
   let isSeen = false;
@@ -102,6 +113,7 @@ test("wherever a run dies its effects were on record before, an end that was see
     const { ending } = await goOn(moment, session);
     if (isSeen) expect(["completed", "idle"]).toContain(ending);
     const { commits } = await readWhole(engine, session);
+    expectTogether(commits);
     expectNoneTwice(commits.flatMap(({ facts }) => facts as Fact[]));
     moment.end();
   }
