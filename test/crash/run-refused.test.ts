@@ -10,7 +10,7 @@ import {
   factsOf,
   type Examined,
 } from "../engine/examine.ts";
-import { begin, newWorld, turns } from "./engine-story.ts";
+import { begin, newWorld, turns } from "../engine/memory-story.ts";
 import type { EngineWorld } from "./engine-world.ts";
 import { changesDisk } from "./memory-disk.ts";
 
