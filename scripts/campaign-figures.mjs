@@ -1,13 +1,18 @@
 // Prints README.md with the figures of the crash campaign, made from the reports in docs/campaign.json and
 // docs/mutants.json. `npm run fix` writes it.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 
 const begin = "<!-- figures of docs/campaign.json and docs/mutants.json; npm run fix writes them -->";
 const end = "<!-- end of the figures -->";
 
 const read = (path) => JSON.parse(readFileSync(path, "utf8"));
 const { totals, plans, found, seed, durationMs, cores, node, startedAt, commit } = read("docs/campaign.json");
-const { killed, explained, mutants } = read("docs/mutants.json");
+const damages = existsSync("docs/mutants.json") ? [rowOf(read("docs/mutants.json"))] : [];
+
+function rowOf({ killed, explained, mutants }) {
+  return `| deliberate damages to copies of the product: noticed, explained | ${killed}, ${explained} of ${mutants.length} |`;
+}
+
 const count = (number) => number.toLocaleString("en");
 const scenarios = new Set(plans.map(({ plan }) => plan.slice(plan.indexOf(": ") + 2))).size;
 const of = (promise) => count(found.filter((one) => one.promise === promise).length);
@@ -28,8 +33,7 @@ const figures = `${begin}
 
 | ${count(scenarios)} scenarios, ${count(plans.length)} plans | |
 |---|---|
-${rows.join("\n")}
-| deliberate damages to copies of the product: noticed, explained | ${killed}, ${explained} of ${mutants.length} |
+${[...rows, ...damages].join("\n")}
 | **lost, repeated, falsely told as done** | **${of("lost")}, ${of("repeated")}, ${of("false success")}** |
 
 ${Math.round(durationMs / 60_000)} minutes on ${cores} cores, Node ${node.slice(1)}, ${startedAt.slice(0, 10)}, commit ${commit.slice(0, 12)}, seed ${seed}.
