@@ -76,7 +76,7 @@ export const engineMutants: readonly Mutant[] = [
     find: `await proveAfterFailure(crew, ready, error);\n    return;`,
     replace: `const failed = { outcome: "error", output: String(error) } as const;\n    await crew.worker.commit([await knownFact(crew, operation, failed)]);\n    void proveAfterFailure;\n    return;`,
     breaks: "Of an effect that failed is told what can be proven.",
-    killedBy: ["test/crash/run-refused.test.ts", "fault: changing, making and removing files"],
+    killedBy: ["fault: changing, making and removing files"],
   },
   {
     name: "unknown-told-as-not-executed",
