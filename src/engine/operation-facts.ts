@@ -32,14 +32,25 @@ export function toolRun(crew: Crew, operation: OperationState, args: Json): Tool
   const { worker, brakes } = crew;
   const { run, operation: id } = operation;
   const deadlineAt = deadlineOf(crew, worker.state.runs.get(run));
+  const replaced = replacedEvidence(crew, operation);
   return {
     place: worker.place(run, id),
     args,
+    ...(replaced !== undefined && { replaced }),
     signal: brakes.effects,
     graceMs: brakes.graceMs,
     ...(deadlineAt !== undefined && { deadlineAt }),
     live: (text) => worker.observer.live({ type: "live.output", run, operation: id, text }),
   };
+}
+
+/** What was found when the operation began that this one stands for. */
+function replacedEvidence({ worker }: Crew, { operation, origin }: OperationState): Evidence | undefined {
+  if (operation === origin) return undefined;
+  const found = [...worker.state.operations.values()].flatMap((one) =>
+    one.origin === origin && one.operation !== operation && "evidence" in one ? (one.evidence ?? []) : [],
+  );
+  return found.at(-1);
 }
 
 /** The starts of operations that stand in one line. */

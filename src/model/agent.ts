@@ -171,6 +171,11 @@ export interface ToolRun {
   readonly place: OperationPlace;
   /** The exact arguments, parsed; not yet checked. */
   readonly args: Json;
+  /**
+   * Evidence of the operation that this one stands for, which provably did not happen: what was found then. Whoever
+   * finds something else now must not do it, since nobody who asked for it has seen that. Only in `prepare`.
+   */
+  readonly replaced?: Evidence;
   /** Aborted when the effect shall stop; the tool then ends it and tells its real end. */
   readonly signal: AbortSignal;
   /** Milliseconds from then until it is made to end, where it does not by itself. */

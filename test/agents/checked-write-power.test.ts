@@ -179,6 +179,8 @@ describe.each(scenarios)("$name", (scenario) => {
     expect(result.outcome).toBe("ok");
     for (const cut of powerCuts(world.disk)) {
       expect(textOf(cut.peek(world.path))).toBe(scenario.after);
+      // Nor does anything come back that was put aside for it.
+      expect(cut.files().filter((path) => path.includes("/.holdfast-"))).toEqual([]);
       if (scenario.tool !== "delete") continue;
       expect(textOf(cut.peek(`/session/trash/${world.run.place.operation}`))).toBe(scenario.before);
     }

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { SessionFold } from "../../src/engine/worker.ts";
 import type { Commit } from "../../src/model/commit.ts";
 import type { Fact, FactOf } from "../../src/model/facts.ts";
 import type { OperationState } from "../../src/model/operation.ts";
 import { promised } from "./campaign/finding.ts";
+import { callsOf, judgeAnswers, judgeTold } from "./campaign/record-judge.ts";
+import { readWhole } from "./campaign/whole-session.ts";
 import type { EngineWorld } from "./engine-world.ts";
 import { isFailing, isReordering, mayDoubtCommands, type MishapKind } from "./mishaps.ts";
 
@@ -31,18 +32,8 @@ const words = ["one", "two", "", "rocket", ""];
 export async function readCalls(world: EngineWorld): Promise<Reading> {
   const { engine } = world.process();
   const [session = ""] = await engine.store.ids();
-  const fold = new SessionFold(session);
-  const commits: Commit[] = [];
-  const history = await engine.store.readStrictly(session, (commit) => {
-    commits.push(commit);
-    return fold.take(commit);
-  });
-  promised(history.voids.length === 0, "other", () => "the log holds void lines");
-  const byOrigin = new Map<string, OperationState[]>();
-  for (const operation of fold.state.operations.values()) {
-    byOrigin.set(operation.origin, [...(byOrigin.get(operation.origin) ?? []), operation]);
-  }
-  const calls = [...byOrigin.values()].map((tries, index) => {
+  const { state, commits } = await readWhole(engine, session);
+  const calls = callsOf(state).map((tries, index) => {
     return { tool: tries[0]?.tool ?? "", word: words[index] ?? "", tries };
   });
   return { session, calls, commits, facts: commits.flatMap((commit) => commit.facts as Fact[]) };
@@ -53,10 +44,8 @@ export async function judgeCommands(world: EngineWorld, happened: ReadonlySet<Mi
   await world.quiet();
   const reading = await readCalls(world);
   const { calls, facts, commits } = reading;
-  for (const commit of world.told) {
-    const isKept = isDeepStrictEqual(commits[commit.seq], commit);
-    promised(isKept, "lost", () => `commit ${commit.seq} was told of, and is not there`);
-  }
+  judgeTold(world.told, commits);
+  judgeAnswers(commits);
   const { failures = [] } = world.table ?? {};
   promised(
     failures.length === 0 || isFailing(happened),

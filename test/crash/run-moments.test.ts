@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { resume, runTask } from "../../src/engine/index.ts";
 import { isHoldfastError } from "../../src/model/errors.ts";
+import type { Commit } from "../../src/model/commit.ts";
 import type { Fact } from "../../src/model/facts.ts";
 import { readWhole } from "./campaign/whole-session.ts";
 import { EngineWorld } from "./engine-world.ts";
@@ -55,10 +56,20 @@ async function momentsOf(): Promise<EngineWorld[]> {
   return moments;
 }
 
+/** A file of the command's folder, as text; nothing where it is not there. */
+function fileOf(world: EngineWorld, name: string): string {
+  const path = world.disk.files().find((one) => one.includes("/spool/") && one.endsWith(name));
+  return Buffer.from((path === undefined ? undefined : world.disk.peek(path)) ?? "").toString();
+}
+
 /** True where a supervisor has put the end of the command on record. */
 function hasEnd(world: EngineWorld): boolean {
-  const status = world.disk.files().find((path) => path.endsWith("/status"));
-  return status !== undefined && Buffer.from(world.disk.peek(status) ?? "").includes('"end"');
+  return fileOf(world, "/status").includes('"end"');
+}
+
+async function goOn(world: EngineWorld, session: string): Promise<Awaited<ReturnType<typeof resume>>> {
+  const request = { selector: session, acceptRollback: false };
+  return await world.within(resume(world.engine(), request, world.observer()));
 }
 
 /** A part of an answer is kept as one that was cut only while that answer is awaited. */
@@ -68,6 +79,16 @@ function expectNoneTwice(facts: readonly Fact[]): void {
     if (fact.kind === "model.requested") isAwaited = true;
     if (fact.kind === "message" && fact.interrupted === true) expect(isAwaited).toBe(true);
     if (fact.kind === "model.answered" || fact.kind === "model.failed") isAwaited = false;
+  }
+}
+
+/** What must not come apart is one line: results and their settling, a task and its run. */
+function expectTogether(commits: readonly Pick<Commit, "facts">[]): void {
+  for (const { facts } of commits) {
+    const [first] = facts;
+    const kinds = facts.map(({ kind }) => kind);
+    if (kinds.includes("op.settled")) expect(first).toMatchObject({ kind: "message", role: "tool" });
+    if (kinds.includes("run.created")) expect(first).toMatchObject({ kind: "message", role: "user" });
   }
 }
 
@@ -84,11 +105,15 @@ test("wherever a run dies its effects were on record before, an end that was see
       expect(started.map(({ tool }) => tool)).toContain("write");
     if (moment.witness.count("one") > 0) expect(started.map(({ tool }) => tool)).toContain("exec");
     isSeen ||= hasEnd(moment);
-    const { ending } = await moment.within(
-      resume(engine, { selector: session, acceptRollback: false }, moment.observer()),
-    );
+    const cut = moment.crashed();
+    if (hasEnd(cut)) expect(fileOf(cut, "/output")).toBe("one\n");
+    if (started.some(({ tool, at }) => tool === "exec" && at === "started") && fileOf(cut, "/claim") === "")
+      expect((await goOn(cut, session)).ending).toBe("completed");
+    cut.end();
+    const { ending } = await goOn(moment, session);
     if (isSeen) expect(["completed", "idle"]).toContain(ending);
     const { commits } = await readWhole(engine, session);
+    expectTogether(commits);
     expectNoneTwice(commits.flatMap(({ facts }) => facts as Fact[]));
     moment.end();
   }

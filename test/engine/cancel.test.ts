@@ -3,7 +3,7 @@ import { abandonRun, cancelRun, resolveOperation, resume, StopSwitch } from "../
 import { isHoldfastError } from "../../src/model/errors.ts";
 import { parallelMax } from "../../src/model/next-step.ts";
 import { projectPrompt } from "../../src/model/projection.ts";
-import { finishByHand, newWorld, patient, stopAt } from "../crash/engine-story.ts";
+import { finishByHand, newWorld, patient, stopAt } from "./memory-story.ts";
 import type { EngineWorld } from "../crash/engine-world.ts";
 import { faultOfPrompt } from "../model/prompt-fault.ts";
 import { done, expectEnding } from "./asking.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { resume, runTask, type Observer } from "../../src/engine/index.ts";
 import { isHoldfastError } from "../../src/model/errors.ts";
-import { expectDoneOnce, goOn, newWorld } from "../crash/engine-story.ts";
+import { expectDoneOnce, goOn, newWorld } from "./memory-story.ts";
 import { EngineWorld } from "../crash/engine-world.ts";
 import { changesDisk } from "../crash/memory-disk.ts";
 

@@ -6,7 +6,7 @@ import { cassetteBytesMax, type CassetteTurn } from "../../src/model/cassette.ts
 import type { Commit } from "../../src/model/commit.ts";
 import type { Fact } from "../../src/model/facts.ts";
 import type { BlobRef } from "../../src/model/values.ts";
-import { begin, newWorld, turns } from "../crash/engine-story.ts";
+import { begin, newWorld, turns } from "./memory-story.ts";
 import { EngineWorld } from "../crash/engine-world.ts";
 import { changesDisk, type Effect } from "../crash/memory-disk.ts";
 import { secretKey } from "../agents/wire.ts";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { expectDoneOnce, goOn, newWorld, patient, stopAt } from "../crash/engine-story.ts";
+import { expectDoneOnce, goOn, newWorld, patient, stopAt } from "./memory-story.ts";
 import type { EngineWorld } from "../crash/engine-world.ts";
 import { expectDoneOnce as expectStoryDoneOnce, tellStory } from "../crash/run-story.ts";
 import { environmentOf, wires } from "../agents/wire.ts";

@@ -82,6 +82,9 @@ describe("the documents", () => {
   test("the table of errors is the one that the program uses", () => {
     const output = execFileSync(process.execPath, ["scripts/errors-document.mjs"], { encoding: "utf8" });
     expect(readFileSync("docs/errors.md", "utf8")).toBe(output);
+  });
+
+  test("the figures of the crash campaign are those of its reports", () => {
     const figures = execFileSync(process.execPath, ["scripts/campaign-figures.mjs"], { encoding: "utf8" });
     expect(readFileSync("README.md", "utf8")).toBe(figures);
   });

@@ -45,6 +45,11 @@ describe("a log contradicts itself", () => {
       /op_1 is unknown/,
     ],
     [
+      "where a run is canceled while an operation runs",
+      [created(), started, requested, answered, begun, ended("canceled")],
+      /op_1 is started/,
+    ],
+    [
       "where an operation goes on after its run",
       [created(), started, requested, answered, ended("failed"), begun],
       /whose run is failed/,

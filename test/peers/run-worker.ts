@@ -1,7 +1,7 @@
 /**
  * A worker process of the engine that something befalls at a change of a plan's choice. What happens is written to
- * stdout, one JSON value a line, at once: `{begins: step}`, `{begun: session}`, `{commit}`, `{ended: value}` or `{refused: code, message}`, the last two
- * with the count of its changes.
+ * stdout, one JSON value a line, at once: `{begins: step}`, `{begun: session}`, `{commit}`, `{ended: value}` or
+ * `{refused: code, message}`, the last two with the count of its changes.
  */
 import { writeSync } from "node:fs";
 import type {

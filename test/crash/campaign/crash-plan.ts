@@ -32,6 +32,8 @@ interface Write {
   readonly isInPlace: boolean;
 }
 
+/** On the way of going on the power is cut at so many steps at most. */
+const looksMax = { small: 3, full: 24, endless: 24 };
 /** Work of more steps is not listed. */
 const listedStepsMax = 80;
 /** Where a full plan has more second crashes, it takes some for each first one. */
@@ -51,6 +53,7 @@ class CrashPlan<M extends Machine<M>> implements Plan {
   readonly scenario: string;
   readonly #does: MachineScenario<M>;
   readonly #smallCases: number;
+  #size: Extent["size"] = "full";
   readonly #seen = new Set<string>();
   #start: M | undefined;
   /** What stands before each step, and after each torn write, by the beginning of the address. */
@@ -67,6 +70,7 @@ class CrashPlan<M extends Machine<M>> implements Plan {
   }
 
   async *cases({ size, seed }: Extent): AsyncIterable<Case> {
+    this.#size = size;
     const random = new Random(seed ^ seedFrom(this.scenario));
     if (size === "small") yield* this.#some(random);
     else if (size === "full") yield* this.#all(random);
@@ -168,7 +172,7 @@ class CrashPlan<M extends Machine<M>> implements Plan {
       address,
       run: async () => {
         try {
-          return await this.#run(crashes);
+          return await this.#run(crashes, address);
         } catch (error) {
           throw findingAt(`${this.scenario} at ${address}`, error);
         }
@@ -176,26 +180,42 @@ class CrashPlan<M extends Machine<M>> implements Plan {
     };
   }
 
-  async #run(crashes: readonly Crash[]): Promise<Partial<Counts>> {
+  async #run(crashes: readonly Crash[], address: string): Promise<Partial<Counts>> {
     const [first, second] = crashes;
     if (first === undefined) return {};
     const last = second ?? first;
     const machine = second === undefined ? await this.#crash(first) : await this.#crashTwice(first, second);
     if (!this.#isNew("", machine)) return {};
-    await this.#does.goOn(machine);
-    await this.#judge(machine);
+    const isPower = last.cut !== undefined;
+    const points = await everyPoint(machine, (on) => this.#does.goOn(on));
+    await this.#reading(machine, () => this.#does.judge(machine));
     const after = machine.crashed();
-    await this.#judge(after);
+    await this.#reading(after, () => this.#does.judge(after));
+    const isNewAfter = this.#isNew("after", after);
     return {
-      simulatedKills: last.cut === undefined ? 1 : 0,
-      powerStates: (last.cut === undefined ? 0 : 1) + (this.#isNew("after", after) ? 1 : 0),
+      simulatedKills: isPower ? 0 : 1,
+      powerStates: (isPower ? 1 : 0) + (isNewAfter ? 1 : 0) + (await this.#lookAround(points, address)),
       goneOn: 1,
     };
   }
 
-  async #judge(machine: M): Promise<void> {
+  /** The power is cut on the way too, at some steps: whoever reads then finds all that was acknowledged until there. */
+  async #lookAround(points: readonly M[], address: string): Promise<number> {
+    const random = new Random(seedFrom(address));
+    let looked = 0;
+    for (const point of sample(points, looksMax[this.#size], random)) {
+      const cut = randomCut(point.disk.unsynced(), random.of(devices), () => random.unit());
+      const machine = crashed(point, cut);
+      if (!this.#isNew("look", machine)) continue;
+      await this.#reading(machine, () => this.#does.look(machine));
+      looked++;
+    }
+    return looked;
+  }
+
+  async #reading(machine: M, read: () => Promise<void>): Promise<void> {
     const before = machine.disk.effects.length;
-    await this.#does.judge(machine);
+    await read();
     const written = machine.disk.effects.slice(before).find(changesDisk);
     promised(written === undefined, "foreign write", () => `reading did ${written?.verb} ${written?.path}`);
   }

@@ -1,6 +1,6 @@
 import type { OperationState } from "../../../src/model/operation.ts";
 import type { SessionState } from "../../../src/model/fold.ts";
-import type { EngineMachine } from "./engine-machine.ts";
+import { Finding } from "./finding.ts";
 
 /** What the world shows of an effect: the witness that knows nothing of the log. */
 
@@ -19,23 +19,26 @@ export function effectOf(state: SessionState, operation: OperationState): AskedE
       return { tool: operation.tool, args: part.args as AskedEffect["args"] };
     }
   }
-  throw new Error(`no call asked for ${operation.operation}`);
+  throw new Finding("lost", `no call asked for ${operation.operation}`);
 }
+
+/** The content of a file of the workspace; undefined where there is none. */
+export type TextOf = (path: string) => string | undefined;
 
 /**
  * How often the world shows it: each `write` makes content of its own, each `edit` adds its last character, which
  * nothing else does, each `delete` removes another file. Undefined for what leaves no trace.
  */
-export function timesOf(machine: EngineMachine, { tool, args }: AskedEffect): number | undefined {
+export function timesOf(textOf: TextOf, { tool, args }: AskedEffect): number | undefined {
   if (args === undefined) return undefined;
-  const path = `/project/${String(args["path"])}`;
+  const text = textOf(String(args["path"]));
   switch (tool) {
     case "write":
-      return machine.text(path) === args["content"] ? 1 : 0;
+      return text === args["content"] ? 1 : 0;
     case "edit":
-      return (machine.text(path)?.split(String(args["new"]).slice(-1)).length ?? 1) - 1;
+      return (text?.split(String(args["new"]).slice(-1)).length ?? 1) - 1;
     case "delete":
-      return machine.text(path) === undefined ? 1 : 0;
+      return text === undefined ? 1 : 0;
     default:
       return undefined;
   }

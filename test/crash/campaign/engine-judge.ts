@@ -6,6 +6,7 @@ import { faultOfPrompt } from "../../model/prompt-fault.ts";
 import { effectOf, timesOf } from "./effects.ts";
 import type { EngineMachine, Told } from "./engine-machine.ts";
 import { promised } from "./finding.ts";
+import { callsOf, judgeAnswers, judgeTold, judgeTries } from "./record-judge.ts";
 import type { WholeSession } from "./whole-session.ts";
 
 /** The oracle: what people were told and what the world shows, held against what is on record. */
@@ -16,32 +17,19 @@ import type { WholeSession } from "./whole-session.ts";
  */
 export async function judgeSession(machine: EngineMachine, isTouched = false): Promise<WholeSession> {
   const whole = await machine.whole();
-  judgeTold(machine, whole);
+  judgeTold(machine.world.told, whole.commits);
+  for (const told of machine.told)
+    promised(holdsStill(told, whole), "lost", () => `${JSON.stringify(told)} is not so any more`);
   judgeMessages(machine, whole);
-  judgeAnswers(whole);
+  judgeAnswers(whole.commits);
   judgeQuestions(whole);
   judgeRules(machine, whole);
   judgeResults(whole);
-  for (const group of byOrigin(whole)) judgeOperation(machine, whole, { group, isTouched });
+  for (const tries of callsOf(whole.state)) judgeCall(machine, whole, { tries, isTouched });
   const prompt = projectPrompt(whole.state, { text: () => "{}", base64: () => "" });
   const fault = faultOfPrompt(prompt);
   promised(fault === undefined, "other", () => `no provider takes this conversation: ${fault}`);
   return whole;
-}
-
-function judgeTold(machine: EngineMachine, { commits, state, queue }: WholeSession): void {
-  for (const told of machine.world.told) {
-    const kept = commits[told.seq];
-    promised(
-      JSON.stringify(kept) === JSON.stringify(told),
-      "lost",
-      () => `line ${told.seq} was told of and is not there`,
-    );
-  }
-  for (const told of machine.told) {
-    const holds = holdsStill(told, { commits, state, queue });
-    promised(holds, "lost", () => `${JSON.stringify(told)} is not so any more`);
-  }
 }
 
 function holdsStill(told: Told, { commits, state, queue }: WholeSession): boolean {
@@ -86,22 +74,6 @@ function judgeMessages(machine: EngineMachine, { state, queue }: WholeSession): 
     list.map(({ delivery }) => delivery).join();
   const delivered = deliveries.filter(({ delivery }) => said.includes(delivery));
   promised(order(delivered) === said.join(), "other", () => `delivered in another order: ${said.join(", ")}`);
-}
-
-/** Each turn of the recorded model was asked until it was answered once, and then never again. */
-function judgeAnswers({ commits }: WholeSession): void {
-  const answered = new Set<number>();
-  let asked: number | undefined;
-  for (const fact of commits.flatMap(({ facts }) => facts)) {
-    if (fact.kind === "model.requested") {
-      asked = (fact as unknown as { cassetteIndex?: number }).cassetteIndex;
-      promised(
-        asked === undefined || !answered.has(asked),
-        "repeated",
-        () => `turn ${asked} was asked again`,
-      );
-    } else if (fact.kind === "model.answered") answered.add(asked ?? -1);
-  }
 }
 
 /** A person is asked once about a call, whoever died over it; and decides once. */
@@ -149,31 +121,20 @@ function judgeResults({ state }: WholeSession): void {
   }
 }
 
-/** Operations that stand for one call of the model, in the order in which they were made. */
-function byOrigin({ state }: WholeSession): readonly OperationState[][] {
-  const groups = new Map<string, OperationState[]>();
-  for (const operation of state.operations.values())
-    groups.set(operation.origin, [...(groups.get(operation.origin) ?? []), operation]);
-  return [...groups.values()];
-}
-
-function judgeOperation(
+function judgeCall(
   machine: EngineMachine,
   { state }: WholeSession,
-  { group, isTouched }: { readonly group: readonly OperationState[]; readonly isTouched: boolean },
+  { tries, isTouched }: { readonly tries: readonly OperationState[]; readonly isTouched: boolean },
 ): void {
-  const last = group.at(-1);
+  judgeTries(tries);
+  const last = tries.at(-1);
   if (last === undefined) return;
   const name = `${last.tool} ${last.operation}`;
-  for (const earlier of group.slice(0, -1)) {
-    const outcome = "result" in earlier ? earlier.result.outcome : earlier.at;
-    promised(outcome === "not_executed", "repeated", () => `${name} stands for one that is ${outcome}`);
-  }
   if (last.at === "unknown") {
-    const may = last.effect === "supervised" || last.effect === "opaque" || isNewFile(last);
+    const may = isTouched || last.effect === "supervised" || last.effect === "opaque" || isNewFile(last);
     promised(may, "wrong doubt", () => `${name} is called unknown: ${last.doubt.reason}`);
   }
-  const times = isTouched ? undefined : timesOf(machine, effectOf(state, last));
+  const times = isTouched ? undefined : timesOf(machine.textOf, effectOf(state, last));
   if (times === undefined) return;
   promised(times <= 1, "repeated", () => `${name} happened ${times} times`);
   if (!("result" in last)) return;
@@ -181,6 +142,9 @@ function judgeOperation(
   if (outcome === "ok") promised(times === 1, "false success", () => `${name} is ok and did not happen`);
   const never = ["not_executed", "denied", "canceled"].includes(outcome) && resolution === undefined;
   if (never) promised(times === 0, "lost", () => `${name} is ${outcome} and did happen`);
+  // A deletion fails also where the file is not there.
+  const failed = outcome === "error" && resolution === undefined && last.tool !== "delete";
+  if (failed) promised(times === 0, "wrong doubt", () => `${name} is told as failed and did happen`);
 }
 
 /** The one file change that leaves nothing to prove it by: a new file between its two names. */

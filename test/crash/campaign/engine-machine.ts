@@ -286,4 +286,7 @@ export class EngineMachine implements Machine<EngineMachine> {
   text(path: string): string | undefined {
     return this.world.text(path);
   }
+
+  /** The content of a file of the workspace. */
+  readonly textOf = (path: string): string | undefined => this.world.text(`/project/${path}`);
 }

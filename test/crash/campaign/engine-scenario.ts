@@ -70,6 +70,11 @@ export function engineScenario(scenario: EngineScenario): MachineScenario<Engine
       await finish(machine, scenario);
       await writeOn(machine, scenario);
     },
+    look: async (machine) => {
+      const sessions = await machine.world.engine().store.ids();
+      if (sessions.length > 0) await judgeSession(machine, scenario.touched);
+      else promised(machine.world.begun.length === 0, "lost", () => `${machine.world.begun.join()} is gone`);
+    },
     judge: async (machine) => {
       const whole = await judgeSession(machine, scenario.touched);
       await scenario.judge?.(machine, whole);
@@ -93,7 +98,7 @@ async function finish(machine: EngineMachine, scenario: EngineScenario): Promise
     const sessions = await machine.world.engine().store.ids();
     if (sessions.length === 0) {
       promised(machine.world.begun.length === 0, "lost", () => `${machine.world.begun.join()} is gone`);
-      last = (await machine.run()).ending;
+      last = (await unlessLeft(scenario, machine.run()))?.ending ?? "left";
       continue;
     }
     const report = await goOnOnce(machine, scenario);
@@ -106,12 +111,25 @@ async function finish(machine: EngineMachine, scenario: EngineScenario): Promise
 async function goOnOnce(machine: EngineMachine, scenario: EngineScenario): Promise<WorkReport | undefined> {
   try {
     await scenario.attend?.(machine, await machine.whole());
-    const report = await machine.resume();
-    if (report.ending === "input_required") await sayWhatIsSo(machine);
+    const report = await unlessLeft(scenario, machine.resume());
+    if (report?.ending === "input_required") await sayWhatIsSo(machine);
     return report;
   } catch (error) {
     if (!machine.mayRepair || !isHoldfastError(error, "durability_unknown")) throw error;
     await repairSession(machine.world.engine(), await machine.session());
+    return undefined;
+  }
+}
+
+/** The report; undefined where those who notice things had the process leave, which they do once. */
+async function unlessLeft(
+  { meanwhile }: EngineScenario,
+  work: Promise<WorkReport>,
+): Promise<WorkReport | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (meanwhile === undefined || !isHoldfastError(error, "interrupted")) throw error;
     return undefined;
   }
 }
@@ -130,7 +148,7 @@ function truth(
   state: WholeSession["state"],
   operation: OperationState,
 ): "ok" | "not_executed" {
-  return (timesOf(machine, effectOf(state, operation)) ?? 0) > 0 ? "ok" : "not_executed";
+  return (timesOf(machine.textOf, effectOf(state, operation)) ?? 0) > 0 ? "ok" : "not_executed";
 }
 
 /** Leaves one more message, and has it done. */

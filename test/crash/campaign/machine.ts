@@ -26,6 +26,8 @@ export interface MachineScenario<M extends Machine<M>> {
   reopen(machine: M): Promise<void>;
   /** Goes on until nothing is left to do, and writes something new. Throws a Finding where that is not possible. */
   goOn(machine: M): Promise<void>;
+  /** Reads what is there after a crash, before anybody has mended it, and compares; writes nothing. Throws a Finding. */
+  look(machine: M): Promise<void>;
   /** Compares what is there with what people outside know; writes nothing. Throws a Finding. */
   judge(machine: M): Promise<void>;
 }

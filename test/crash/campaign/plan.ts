@@ -4,7 +4,7 @@
 export interface Counts {
   /** Processes that were really ended by SIGKILL. */
   kills: number;
-  /** Deaths of all processes in memory. */
+  /** Deaths in memory, of all processes of a machine at once or of one alone. */
   simulatedKills: number;
   /** Effects that were made to fail, in memory or by a real system. */
   faults: number;

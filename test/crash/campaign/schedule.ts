@@ -14,9 +14,9 @@ export interface Wish {
 }
 
 /** Of the time of the one process that takes them, what plans with real processes, mounts and waits get. */
-const realShare = 0.6;
+const realShare = 0.5;
 /** Of the time of all others, what these get; the rest is left to chance at work on the store, the fastest by far. */
-const shares = { engineCrashes: 0.14, engineFaults: 0.14, store: 0.16, others: 0.1 };
+const shares = { engineCrashes: 0.1, engineFaults: 0.1, storeCrashes: 0.08, storeFaults: 0.2, others: 0.08 };
 const chanceMs = 30_000;
 
 /**
@@ -83,7 +83,8 @@ export class Schedule {
 
 function groupOf(plan: Plan): keyof typeof shares {
   if (isOfEngine(plan)) return plan.mishap === "crash" ? "engineCrashes" : "engineFaults";
-  return ["crash", "fault", "full", "order"].includes(plan.mishap) ? "store" : "others";
+  if (plan.mishap === "crash") return "storeCrashes";
+  return ["fault", "full", "order"].includes(plan.mishap) ? "storeFaults" : "others";
 }
 
 function shuffled<T>(all: readonly T[], random: Random): T[] {

@@ -31,7 +31,8 @@ export function storeScenario({ name, prepare, act, again }: StoreScenario): Mac
       await goOn(world);
       await world.actor("creator").create();
     },
-    judge,
+    look: (world) => judge(world, true),
+    judge: (world) => judge(world, false),
   };
 }
 
@@ -42,9 +43,9 @@ async function reopen(world: World): Promise<void> {
   }
 }
 
-async function judge(world: World): Promise<void> {
+async function judge(world: World, mayBeTorn: boolean): Promise<void> {
   const left = await world.actor("lister").store.ids();
   for (const session of world.oracle.sessions)
     promised(left.includes(session), "lost", () => `session ${session} is gone`);
-  for (const session of left) await compare(world, session);
+  for (const session of left) await compare(world, session, { mayBeTorn });
 }

@@ -14,8 +14,8 @@ const columns: readonly [title: string, count: keyof Counts][] = [
   ["histories", "histories"],
 ];
 
-const nameWidth = 9;
-const widths = [7, ...columns.map(([title]) => Math.max(8, title.length + 1))];
+const nameWidth = 10;
+const widths = [6, ...columns.map(([title]) => Math.max(8, title.length + 1))];
 
 /** All of it: a line for each mishap, what it means, what was found and how to see that again. */
 export function tableOf(report: CampaignReport): string {

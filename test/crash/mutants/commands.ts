@@ -24,7 +24,8 @@ export const commandMutants: readonly Mutant[] = [
     find: `await disk.syncDirectory(spool);\n    return (`,
     replace: `return (`,
     breaks: "A command that is called not executed never starts, also after a power cut.",
-    killedBy: [alone],
+    explained:
+      "A power cut that undoes a void claim ends every supervisor that might still start, and no worker asks for that start again; a recovery that is repeated links it anew and says the same.",
   },
   {
     name: "void-claim-believed-against-evidence",
@@ -40,7 +41,8 @@ export const commandMutants: readonly Mutant[] = [
     find: `if (isDiskError(error, "ENOENT")) return false;`,
     replace: `if (isDiskError(error, "ENOENT")) return true;`,
     breaks: "A folder that somebody removed proves nothing.",
-    killedBy: [recovery],
+    explained:
+      "Without a folder there is neither a status nor a lock either, so the next rule calls it unknown as well; only the words of the reason are other ones.",
   },
   {
     name: "command-started-without-a-claim",
@@ -56,7 +58,7 @@ export const commandMutants: readonly Mutant[] = [
     find: `if ((await readClaim(disk, spool)).state !== "absent") return undefined;`,
     replace: `void readClaim;`,
     breaks: "The status of a command that was claimed is never made blank again.",
-    killedBy: [recovery, crash],
+    killedBy: ["test/agents/exec-start.test.ts"],
   },
   {
     name: "command-started-before-its-claim-is-durable",
@@ -88,7 +90,8 @@ export const commandMutants: readonly Mutant[] = [
     find: `await writeAll(file, padded(new Uint8Array()), 0);\n    await file.sync();`,
     replace: `await writeAll(file, padded(new Uint8Array()), 0);`,
     breaks: "The place of a command's end is allocated before the command starts.",
-    killedBy: [alone],
+    explained:
+      "A real file system may put off allocating to the sync; the disk in memory allocates as it writes, and a blank status that a power cut takes says no less than one that stays.",
   },
   {
     name: "end-of-a-command-not-synced",
@@ -104,7 +107,7 @@ export const commandMutants: readonly Mutant[] = [
     find: `await this.#attempt(() => this.#options.file.sync());`,
     replace: ``,
     breaks: "The output of a command is on disk before its end.",
-    killedBy: [alone],
+    killedBy: ["test/crash/run-moments.test.ts"],
   },
   {
     name: "spool-not-durable",
@@ -112,7 +115,7 @@ export const commandMutants: readonly Mutant[] = [
     find: `await disk.syncDirectory(dirname(path));`,
     replace: ``,
     breaks: "The folder of a command is on disk before its start is on record.",
-    killedBy: [alone],
+    killedBy: ["test/crash/run-moments.test.ts"],
   },
   {
     name: "status-believed-without-its-sum",
@@ -136,7 +139,7 @@ export const commandMutants: readonly Mutant[] = [
     find: `const isAlive = await isLocked(host, spool);\n      const found = await readStatus(host.disk, spool, { operation, nonce });`,
     replace: `const found = await readStatus(host.disk, spool, { operation, nonce });\n      const isAlive = await isLocked(host, spool);`,
     breaks: "A supervisor that ends in the very moment is not taken for one that left no end.",
-    killedBy: ["test/agents/exec-crash.test.ts"],
+    killedBy: ["test/agents/exec-start.test.ts"],
   },
   {
     name: "lock-let-go-before-the-end-is-on-record",

@@ -76,7 +76,7 @@ export const engineMutants: readonly Mutant[] = [
     find: `await proveAfterFailure(crew, ready, error);\n    return;`,
     replace: `const failed = { outcome: "error", output: String(error) } as const;\n    await crew.worker.commit([await knownFact(crew, operation, failed)]);\n    void proveAfterFailure;\n    return;`,
     breaks: "Of an effect that failed is told what can be proven.",
-    killedBy: ["test/crash/run-refused.test.ts", "fault: changing, making and removing files"],
+    killedBy: ["fault: changing, making and removing files"],
   },
   {
     name: "unknown-told-as-not-executed",
@@ -152,7 +152,7 @@ export const engineMutants: readonly Mutant[] = [
     find: `if (message.interrupted === true) continue;`,
     replace: ``,
     breaks: "What had come of an answer that was cut is sent to nobody.",
-    killedBy: [interruptedAnswers],
+    killedBy: ["test/model/histories.test.ts", interruptedAnswers],
   },
   {
     name: "spool-of-another-answer-believed",
@@ -340,7 +340,7 @@ export const engineMutants: readonly Mutant[] = [
     find: `...ended.map(({ operation }) => ({ kind: "op.settled", operation }) as const),\n  ]);`,
     replace: `]);\n  if (ended.length > 0) await worker.commit(ended.map(({ operation }) => ({ kind: "op.settled", operation }) as const));`,
     breaks: "The results of a turn and their settling are one line.",
-    killedBy: [looks],
+    killedBy: ["test/crash/run-moments.test.ts"],
   },
   {
     name: "message-without-its-run",
@@ -348,7 +348,7 @@ export const engineMutants: readonly Mutant[] = [
     find: `await worker.commit([message, { kind: "run.created", run, message: message.id }]);`,
     replace: `await worker.commit([message]);\n    await worker.commit([{ kind: "run.created", run, message: message.id }]);`,
     breaks: "A user's message and its run are one line.",
-    killedBy: ["crash: answering without a tool"],
+    killedBy: ["test/crash/run-moments.test.ts"],
   },
   ...machineMutants.map(([name, find, replace, breaks]): Mutant => ({
     name,

@@ -4,12 +4,12 @@ import type { Mishap } from "../../peers/mishap.ts";
 import type { StoreStep } from "../../peers/store-worker.ts";
 import type { Actor } from "../../store/actor.ts";
 import { RealStage } from "../../store/real-stage.ts";
-import { Finding, promised } from "../campaign/finding.ts";
+import { promised } from "../campaign/finding.ts";
 import type { Case, Counts, Extent, Plan } from "../campaign/plan.ts";
 import type { ChildLine } from "./child.ts";
 import { draw } from "./draw.ts";
 import { Room } from "./room.ts";
-import { goOnOrFind, noteToldAtOnce } from "./store-story.ts";
+import { expectRefused, goOnOrFind, noteToldAtOnce } from "./store-story.ts";
 
 /** When the old holder is stopped, how much the new one writes, and whether it queues too. */
 interface Theft {
@@ -99,7 +99,7 @@ async function steal(room: Room, { at, lines, queues }: Theft): Promise<Partial<
     );
     toldByNext.push(await say(next, "at last"));
     promised(await next.release(), "stuck", () => "the new holder cannot let go");
-    judgeRefusals(old.lines.slice(toldBefore));
+    expectRefused(old.lines.slice(toldBefore), "fenced");
     const { killed, lines: all } = await old.kill();
     noteToldAtOnce(stage, [all], toldByNext);
     await goOnOrFind(stage);
@@ -142,11 +142,4 @@ async function say(next: Actor, text: string): Promise<[string, number]> {
 function isAbout(line: ChildLine, text: string): boolean {
   const step = (line["begins"] ?? line["done"] ?? line["refused"]) as { text?: string } | undefined;
   return step?.text === text;
-}
-
-function judgeRefusals(lines: readonly ChildLine[]): void {
-  for (const { refused, code, message } of lines) {
-    if (refused === undefined || code === "fenced") continue;
-    throw new Finding("untyped", `who was robbed is told ${String(code)}: ${String(message)}`);
-  }
 }

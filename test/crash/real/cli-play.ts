@@ -9,6 +9,15 @@ import { commandOf } from "./run-home.ts";
 import { readRun } from "./run-judge.ts";
 import { commandAndEdit, Performance } from "./run-play.ts";
 
+/** How a call may end to which the system refused something, the doubt of a person included. */
+export const storageRefusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "disk_full",
+  "io_error",
+  "durability_unknown",
+  "unsafe_storage",
+  "input_required",
+]);
+
 /** A call of the built program, and what is made of it. */
 export class CliPlay {
   readonly staged: Performance;

@@ -1,6 +1,6 @@
 import { promised } from "../campaign/finding.ts";
 import type { Case, Counts, Extent, Plan } from "../campaign/plan.ts";
-import { CliPlay } from "./cli-play.ts";
+import { CliPlay, storageRefusals } from "./cli-play.ts";
 import { draw } from "./draw.ts";
 import { Room } from "./room.ts";
 
@@ -59,14 +59,7 @@ async function runUnder(room: Room, { of, at }: Limit): Promise<Partial<Counts>>
     });
     const failure = play.failureOf(end);
     if (failure !== undefined) {
-      const fits = [
-        "disk_full",
-        "io_error",
-        "durability_unknown",
-        "unsafe_storage",
-        "input_required",
-      ].includes(failure);
-      promised(fits, "untyped", () => `it is told as ${failure}: ${end.stderr}`);
+      promised(storageRefusals.has(failure), "untyped", () => `it is told as ${failure}: ${end.stderr}`);
     }
     await play.judge(true);
     return { faults: end.code === 0 ? 0 : 1 };

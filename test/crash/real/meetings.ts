@@ -2,13 +2,12 @@ import { join } from "node:path";
 import type { Mishap } from "../../peers/mishap.ts";
 import type { StoreStep, StoreWorkerOptions } from "../../peers/store-worker.ts";
 import { RealStage } from "../../store/real-stage.ts";
-import { Finding } from "../campaign/finding.ts";
 import type { Plan } from "../campaign/plan.ts";
-import type { Child, ChildEnd, ChildLine } from "./child.ts";
+import type { Child, ChildLine } from "./child.ts";
 import { orderPlanOf, type Meeting, type MeetingKind } from "./order-plan.ts";
 import { Room } from "./room.ts";
 import { runMeetings } from "./run-meetings.ts";
-import { goOnOrFind, noteToldAtOnce } from "./store-story.ts";
+import { expectRefused, goOnOrFind, noteToldAtOnce } from "./store-story.ts";
 
 /** Who meets whom on a store, change by change. */
 
@@ -71,7 +70,7 @@ function storeMeeting(
         first: async (mishap) => start(who.first, mishap),
         second: async (mishap) => start(who.second, mishap),
         judge: async (ends) => {
-          judgeRefusals(ends);
+          for (const { lines } of ends) expectRefused(lines, "busy");
           noteToldAtOnce(stage, [...dead, ...ends.map(({ lines }) => lines)]);
           stage.oracle.sessions.add(session);
           await goOnOrFind(stage);
@@ -81,13 +80,4 @@ function storeMeeting(
       };
     },
   };
-}
-
-/** Whoever is in another's way is told so, and nothing else. */
-function judgeRefusals(ends: readonly ChildEnd[]): void {
-  for (const { refused, code, message } of ends.flatMap(({ lines }) => lines)) {
-    if (refused !== undefined && code !== "busy") {
-      throw new Finding("untyped", `it is told ${String(code)}: ${String(message)}`);
-    }
-  }
 }

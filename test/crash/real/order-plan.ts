@@ -48,7 +48,7 @@ export function orderPlanOf(kind: MeetingKind, room: Room): Plan {
   });
   return {
     scenario: kind.scenario,
-    mishap: "order-of-processes",
+    mishap: "race",
     isReal: true,
     async *cases(extent) {
       for (const pair of pairsOf(kind, extent)) yield caseOf(pair);

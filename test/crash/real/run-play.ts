@@ -4,10 +4,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { resolveOperation, type WorkReport } from "../../../src/engine/index.ts";
 import type { Mishap } from "../../peers/mishap.ts";
 import type { RunStep } from "../../peers/run-worker.ts";
+import { effectOf } from "../campaign/effects.ts";
 import { Finding, promised } from "../campaign/finding.ts";
+import type { WholeSession } from "../campaign/whole-session.ts";
 import type { ChildEnd } from "./child.ts";
 import { RunHome } from "./run-home.ts";
-import { argumentsOf, judgeDoubt, judgeRun, readRun, timesOf, type ReadRun } from "./run-judge.ts";
+import { judgeDoubt, judgeRun, readRun, timesOfCall } from "./run-judge.ts";
 import type { Room } from "./room.ts";
 
 /** A run that is played on a real machine: what is in the workspace before, and what the model asks for. */
@@ -109,7 +111,7 @@ export class Performance {
   }
 
   /** Goes on in this process until the run is over, decides what nobody can know, and judges all of it. */
-  async finish(): Promise<ReadRun> {
+  async finish(): Promise<WholeSession> {
     const { home } = this;
     if (home.session === "") await this.live();
     for (let round = 0; round < 6; round++) {
@@ -132,7 +134,7 @@ export class Performance {
     return (await home.goOn("Do it.")).ending === "completed";
   }
 
-  async #judge(): Promise<ReadRun> {
+  async #judge(): Promise<WholeSession> {
     const { home } = this;
     const run = await judgeRun(home);
     const { state, queue } = run;
@@ -162,7 +164,7 @@ export class Performance {
       if (one.at !== "unknown") continue;
       await untilNobodyRuns(engine.host.processes, one.operation);
       judgeDoubt(home, state, one);
-      const happened = timesOf(home, argumentsOf(state, one), one.tool) === 1;
+      const happened = timesOfCall(home, effectOf(state, one)) === 1;
       const word = { session: home.session, run: one.run, operation: one.operation };
       if (happened) await resolveOperation(engine, { ...word, outcome: "ok", output: "It did happen." });
       else await resolveOperation(engine, { ...word, outcome: "not_executed" });

@@ -1,12 +1,9 @@
-import type { Case } from "../campaign/plan.ts";
+import { Skipped, type Case } from "../campaign/plan.ts";
 
 /** A case that says why a plan has no other. */
 export function skipCase(reason: string): Case {
   return {
     address: "skipped",
-    run: async () => {
-      console.log(`skipped: ${reason}`);
-      return {};
-    },
+    run: () => Promise.reject(new Skipped(reason)),
   };
 }

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { isHoldfastError } from "../../../src/model/errors.ts";
+import { isHoldfastError, type ErrorCode } from "../../../src/model/errors.ts";
 import type { Mishap } from "../../peers/mishap.ts";
 import type { StoreStep, StoreWorkerOptions } from "../../peers/store-worker.ts";
 import { compare, goOn } from "../../store/go-on.ts";
@@ -117,6 +117,14 @@ async function orFind(promise: "stuck" | "lost", work: () => Promise<void>): Pro
     if (error instanceof Finding) throw error;
     const code = isHoldfastError(error) ? `${error.code}: ` : "";
     throw new Finding(promise, `${code}${String(error)}`, error);
+  }
+}
+
+/** Whatever a process was refused it was refused with this code. */
+export function expectRefused(lines: readonly ChildLine[], as: ErrorCode): void {
+  for (const { refused, code, message } of lines) {
+    if (refused !== undefined && code !== as)
+      throw new Finding("untyped", `it is told ${String(code)}, not ${as}: ${String(message)}`);
   }
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createSession } from "../../../src/engine/index.ts";
 import { promised } from "../campaign/finding.ts";
 import type { Case, Counts, Extent, Plan } from "../campaign/plan.ts";
-import { CliPlay } from "./cli-play.ts";
+import { CliPlay, storageRefusals } from "./cli-play.ts";
 import { draw } from "./draw.ts";
 import { Room } from "./room.ts";
 import { skipCase } from "./skip-case.ts";
@@ -158,14 +158,11 @@ async function inject(room: Room, { call, what, at, isLasting }: Injection): Pro
     const failure = play.failureOf(end);
     // A failure may have met what matters to nobody, or a tool, whose result says so; what else ends a call is refused storage.
     if (failure !== undefined) {
-      const fits = [
-        "disk_full",
-        "io_error",
-        "durability_unknown",
-        "unsafe_storage",
-        "input_required",
-      ].includes(failure);
-      promised(fits, "untyped", () => `${what} of ${call} is told as ${failure}: ${end.stderr}`);
+      promised(
+        storageRefusals.has(failure),
+        "untyped",
+        () => `${what} of ${call} is told as ${failure}: ${end.stderr}`,
+      );
     }
     await play.judge(!isKill && mayDoubt.has(call));
     return {

@@ -2,12 +2,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StoreStep, StoreWorkerOptions } from "../../peers/store-worker.ts";
 import { RealStage } from "../../store/real-stage.ts";
-import { Finding, promised } from "../campaign/finding.ts";
+import { promised } from "../campaign/finding.ts";
 import type { Case, Counts, Extent, Plan } from "../campaign/plan.ts";
 import type { Child } from "./child.ts";
 import { draw } from "./draw.ts";
 import { Room } from "./room.ts";
-import { goOnOrFind, noteToldAtOnce } from "./store-story.ts";
+import { expectRefused, goOnOrFind, noteToldAtOnce } from "./store-story.ts";
 
 const sessions = 3;
 const processes = 6;
@@ -47,7 +47,7 @@ async function swizzle(room: Room, seed: number): Promise<Partial<Counts>> {
       const end = await child.kill();
       if (end.killed) kills++;
       promised(end.killed, "untyped", () => `a process failed with ${end.code ?? end.signal}: ${end.stderr}`);
-      judgeRefusals(end.lines);
+      expectRefused(end.lines, "busy");
       all.push(end.lines);
     }
     noteToldAtOnce(stage, all);
@@ -88,12 +88,4 @@ async function stopAndGoOn(children: readonly Child[], seed: number): Promise<vo
     child.signal("SIGCONT");
   }
   await sleep(100);
-}
-
-/** Whoever is in another's way is told so, and nothing else. */
-function judgeRefusals(lines: readonly { readonly [name: string]: unknown }[]): void {
-  for (const { refused, code, message } of lines) {
-    if (refused !== undefined && code !== "busy")
-      throw new Finding("untyped", `it is told ${String(code)}: ${String(message)}`);
-  }
 }

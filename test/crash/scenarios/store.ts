@@ -1,4 +1,5 @@
 import { isHoldfastError } from "../../../src/model/errors.ts";
+import { allAtOnce } from "../campaign/at-once.ts";
 import type { StoreScenario } from "../campaign/store-scenario.ts";
 import { stateDirectory, type World } from "../world.ts";
 
@@ -21,16 +22,6 @@ async function usedSession(world: World): Promise<void> {
 
 async function newSession(world: World): Promise<void> {
   await world.actor("before").create();
-}
-
-/** Waits for both, and tells the worse of two failures. */
-async function both(...attempts: readonly Promise<unknown>[]): Promise<void> {
-  const results = await Promise.allSettled(attempts);
-  const reasons = results.flatMap((result) =>
-    result.status === "rejected" ? [result.reason as unknown] : [],
-  );
-  const worst = reasons.find((reason) => isHoldfastError(reason, "durability_unknown")) ?? reasons[0];
-  if (worst !== undefined) throw worst;
 }
 
 /** The work of a session that nothing is wrong with. */
@@ -73,7 +64,7 @@ export const workingScenarios: readonly StoreScenario[] = [
     act: async (world) => {
       const session = sessionOf(world);
       const [one, other] = [world.actor("one"), world.actor("other")];
-      await both(one.admit("from one", session), other.admit("from the other", session));
+      await allAtOnce([one.admit("from one", session), other.admit("from the other", session)]);
       await one.admit("again", session);
     },
     again: async (world) => void (await world.actors.get("one")?.admit("once more", sessionOf(world))),

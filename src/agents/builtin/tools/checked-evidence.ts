@@ -16,6 +16,11 @@ export function checkedOf(evidence: Evidence): CheckedEvidence {
   throw new HoldfastError("internal", `A file tool was given evidence of class ${evidence.class}.`);
 }
 
+/** True where the content is not the one that was found when an operation began which this one stands for. */
+export function isChangedSince(replaced: Evidence | undefined, sha256: string | undefined): boolean {
+  return replaced?.class === "checked" && replaced.target?.sha256 !== sha256;
+}
+
 /**
  * True where both are provably the same file. An inode number alone proves nothing, since it is given out again at
  * once; so on a file system that keeps no birth times this is never true.

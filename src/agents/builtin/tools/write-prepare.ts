@@ -2,12 +2,12 @@
 import { dirname } from "node:path";
 import { isDiskError, sha256, type Disk } from "../../../host/index.ts";
 import type { EffectResult, Prepared, ToolRun } from "../../../model/agent.ts";
-import type { CheckedEvidence } from "./checked-evidence.ts";
+import { isChangedSince, type CheckedEvidence } from "./checked-evidence.ts";
 import type { ContentTool } from "./checked-write.ts";
 import { resolveInside, type InsidePath } from "./confinement.ts";
 import { observeFile, withFile, type ObservedFile } from "./file-bytes.ts";
 import type { FileHost } from "./file-host.ts";
-import { canceled, explain, failed, notReady } from "./results.ts";
+import { canceled, changedUnderneath, explain, failed, notReady } from "./results.ts";
 import { removeIfThere, stageContent, stagedPath } from "./staging.ts";
 
 /** Checks arguments and target, stages the new content and resolves to what a proof will go by. */
@@ -26,6 +26,8 @@ export async function prepareWrite<T extends { path: string }>(
   try {
     const before =
       target.stat === undefined ? undefined : await observeFile(host, target.path, content.readsBytesMax);
+    if (isChangedSince(run.replaced, before?.evidence.sha256))
+      return notReady(changedUnderneath(target.shown));
     const planned = content.plan(parsed.value, target.shown, before);
     if ("problem" in planned) return notReady(failed(planned.problem, { reason: planned.reason }));
     const evidence = await stage(host.disk, run.place.operation, { target, before, bytes: planned.bytes });

@@ -7,11 +7,11 @@ import {
   type WorkControl,
   type WorkReport,
 } from "../../src/engine/index.ts";
-import { examine, expectCassettePlayedOnce, expectKept, expectSettledOnce } from "../engine/examine.ts";
+import { examine, expectCassettePlayedOnce, expectKept, expectSettledOnce } from "./examine.ts";
 import type { Stop } from "../../src/model/stop.ts";
-import { EngineWorld } from "./engine-world.ts";
-import { changesDisk, type Effect } from "./memory-disk.ts";
-import { MemoryClock } from "./memory-host.ts";
+import { EngineWorld } from "../crash/engine-world.ts";
+import { changesDisk, type Effect } from "../crash/memory-disk.ts";
+import { MemoryClock } from "../crash/memory-host.ts";
 
 /** A task that looks, writes, changes and deletes, on a machine in memory. */
 
