@@ -25,7 +25,7 @@ function figuresOf() {
     ["processes killed by SIGKILL", totals.kills],
     ["effects made to fail (EIO, ENOSPC, EMFILE, EACCES, short writes)", totals.faults],
     ["processes in memory that died, alone or all at once", totals.simulatedKills],
-    ["disks after a power cut, no two equal, read and compared", totals.powerStates],
+    ["machines in memory after a power cut, read and compared", totals.powerStates],
     ["of these deaths and power cuts, worked on to the end", totals.goneOn],
     ["orders of several processes", totals.orders],
     ["random histories, command sequences, damaged files", totals.histories],
@@ -34,7 +34,7 @@ function figuresOf() {
     .map(([what, number]) => `| ${what} | ${count(number)} |`);
 
   return `
-| ${count(scenarios)} scenarios, ${count(plans.length)} plans | |
+| ${count(scenarios)} scenarios, ${count(plans.filter(({ cases }) => cases > 0).length)} plans | |
 |---|---|
 ${[...rows, ...damages].join("\n")}
 | **lost, repeated, falsely told as done** | **${of("lost")}, ${of("repeated")}, ${of("false success")}** |

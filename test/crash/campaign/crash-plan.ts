@@ -12,7 +12,7 @@ import { changesDisk, type UnsyncedChange } from "../memory-disk.ts";
 import { fatesOf, namedCuts, randomCut, type Device } from "../power-cut.ts";
 import { promised } from "./finding.ts";
 import type { Machine, MachineScenario } from "./machine.ts";
-import type { Case, Counts, Extent, Plan } from "./plan.ts";
+import { AddressError, type Case, type Counts, type Extent, type Plan } from "./plan.ts";
 import { Random, seedFrom } from "./random.ts";
 import { afterTorn, everyPoint, findingAt, stepsOf } from "./steps.ts";
 
@@ -227,7 +227,7 @@ class CrashPlan<M extends Machine<M>> implements Plan {
   async #crashTwice(first: Crash, second: Crash): Promise<M> {
     const points = await this.#pointsOfReopening(first);
     const point = points[second.step];
-    if (point === undefined) throw new Error(`reopening has no step ${second.step}`);
+    if (point === undefined) throw new AddressError(`reopening has no step ${second.step}`);
     return crashed(point, second.cut);
   }
 
@@ -253,7 +253,7 @@ class CrashPlan<M extends Machine<M>> implements Plan {
     const points = await this.#pointsOfAct();
     if (tornBytes === undefined) {
       const point = points[step];
-      if (point === undefined) throw new Error(`${this.scenario} has no step ${step}`);
+      if (point === undefined) throw new AddressError(`${this.scenario} has no step ${step}`);
       return point;
     }
     const key = `${step}t${tornBytes}`;
@@ -326,7 +326,7 @@ function writeCrash({ step, tornBytes, cut }: Crash): string {
 function parseCrash(text: string): Crash {
   const match = /^(\d+)(?:t(\d+))?(?:k|:([a-z]+|-))$/.exec(text);
   if (match === null)
-    throw new Error(`${JSON.stringify(text)} is no crash; one is like 12k, 12t40k or 12:dkg`);
+    throw new AddressError(`${JSON.stringify(text)} is no crash; one is like 12k, 12t40k or 12:dkg`);
   const [, step, tornBytes, cut] = match;
   return {
     step: Number(step),

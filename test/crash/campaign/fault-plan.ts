@@ -9,7 +9,7 @@
 import type { Effect, Fault, Verb } from "../memory-disk.ts";
 import { examineFailed, failureOf } from "./fault-exam.ts";
 import type { Machine, MachineScenario } from "./machine.ts";
-import type { Case, Counts, Extent, Plan } from "./plan.ts";
+import { AddressError, type Case, type Counts, type Extent, type Plan } from "./plan.ts";
 import { Random, seedFrom } from "./random.ts";
 import { everyPoint, findingAt } from "./steps.ts";
 
@@ -167,7 +167,7 @@ class FaultPlan<M extends Machine<M>> implements Plan {
 
   async #pointAt(step: number): Promise<M> {
     const point = (await this.#pointsOfAct())[step];
-    if (point === undefined) throw new Error(`${this.scenario} has no step ${step}`);
+    if (point === undefined) throw new AddressError(`${this.scenario} has no step ${step}`);
     return point.killed();
   }
 }
@@ -182,7 +182,7 @@ class Failing {
 
   constructor(mishap: Mishap) {
     const kind = kinds[mishap.kind];
-    if (kind === undefined) throw new Error(`nothing fails as ${mishap.kind}`);
+    if (kind === undefined) throw new AddressError(`nothing fails as ${mishap.kind}`);
     this.#kind = kind;
     this.#mishap = mishap;
   }
@@ -209,7 +209,7 @@ function writeMishap({ kind, at, isLasting, killedAt }: Mishap): string {
 function parseMishap(text: string): Mishap {
   const match = /^(?:(\d+)k\/)?(\w+)@(\d+)(\+?)$/.exec(text);
   if (match === null)
-    throw new Error(`${JSON.stringify(text)} is no fault; one is like EIO@12, EIO@12+, 7k/EIO@3`);
+    throw new AddressError(`${JSON.stringify(text)} is no fault; one is like EIO@12, EIO@12+, 7k/EIO@3`);
   const [, killedAt, kind = "", at, lasting] = match;
   return {
     kind,

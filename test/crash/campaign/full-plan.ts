@@ -4,7 +4,7 @@
  */
 import { examineFailed, failureOf } from "./fault-exam.ts";
 import type { Machine, MachineScenario } from "./machine.ts";
-import type { Case, Plan } from "./plan.ts";
+import { numberOf, type Case, type Plan } from "./plan.ts";
 import { Random, seedFrom } from "./random.ts";
 import { findingAt } from "./steps.ts";
 
@@ -16,19 +16,20 @@ export function fullPlan<M extends Machine<M>>(
   scenario: MachineScenario<M>,
   { smallCases = 3 }: { smallCases?: number } = {},
 ): Plan {
-  const run = async (start: M, free: number): Promise<void> => {
+  /** Resolves to whether anybody was told that there is no space. */
+  const run = async (start: M, free: number): Promise<boolean> => {
     const machine = start.killed();
     machine.disk.space = machine.disk.used + free;
     const failure = await failureOf(scenario.act(machine));
     machine.disk.space = undefined;
     await examineFailed(scenario, machine, { failure, mayActAgain: true });
+    return failure !== undefined;
   };
   const caseAt = (start: M, free: number): Case => ({
     address: String(free),
     run: async () => {
       try {
-        await run(start, free);
-        return { faults: 1 };
+        return { faults: (await run(start, free)) ? 1 : 0 };
       } catch (error) {
         throw findingAt(`${scenario.name} with ${free} bytes free`, error);
       }
@@ -48,6 +49,6 @@ export function fullPlan<M extends Machine<M>>(
         for (let left = smallCases; left > 0; left--) yield caseAt(start, random.below(needed));
       } else for (let free = 0; free < needed; free += strideBytes) yield caseAt(start, free);
     },
-    caseAt: async (address) => caseAt(await scenario.set(), Number(address)),
+    caseAt: async (address) => caseAt(await scenario.set(), numberOf(address)),
   };
 }

@@ -7,7 +7,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { changesDisk, type Effect } from "../memory-disk.ts";
 import { failureOf } from "./fault-exam.ts";
 import type { Machine, MachineScenario } from "./machine.ts";
-import type { Case, Plan } from "./plan.ts";
+import { numberOf, type Case, type Plan } from "./plan.ts";
 import { Random, seedFrom } from "./random.ts";
 import { findingAt } from "./steps.ts";
 
@@ -42,7 +42,7 @@ export function orderPlan<M extends Machine<M>>(
       const few = Array.from({ length: Math.min(smallCases, steps.length) }, () => random.of(steps));
       for (const step of size === "full" ? steps : new Set(few)) yield caseAt(start, step);
     },
-    caseAt: async (address) => caseAt(await scenario.set(), Number(address)),
+    caseAt: async (address) => caseAt(await scenario.set(), numberOf(address)),
   };
 }
 

@@ -53,7 +53,18 @@ export interface Plan {
   end?(): Promise<void>;
 }
 
+/** Thrown where an address is none of its plan's. */
+export class AddressError extends Error {
+  override readonly name = "AddressError";
+}
+
 /** Thrown by a case that cannot be tried on this system; its message says why. */
 export class Skipped extends Error {
   override readonly name = "Skipped";
+}
+
+/** The address of a plan that numbers its cases. Throws an AddressError where it is no number. */
+export function numberOf(address: string): number {
+  if (/^\d{1,15}$/.test(address)) return Number(address);
+  throw new AddressError(`${JSON.stringify(address)} is no number`);
 }

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { allPlans, nameOf } from "./catalog.ts";
-import type { Plan } from "./plan.ts";
-import { reportOf, type CampaignReport } from "./report.ts";
+import { AddressError, type Plan } from "./plan.ts";
+import { repeatOf, reportOf, type CampaignReport } from "./report.ts";
 import { Schedule, type Wish } from "./schedule.ts";
 import { duration, tableOf } from "./table.ts";
 import { addCounts, noCounts, type TaskResult } from "./task.ts";
@@ -32,6 +32,12 @@ interface Options extends Wish {
 
 class UsageError extends Error {}
 
+/** True for what whoever called can mend. */
+function isUsage(error: unknown): error is Error {
+  if (error instanceof UsageError || error instanceof AddressError) return true;
+  return error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
+}
+
 function readOptions(): Options {
   const options = {
     seed: { type: "string" },
@@ -45,10 +51,10 @@ function readOptions(): Options {
   } as const;
   const { values } = parseArgs({ options, args: process.argv.slice(3) });
   return {
-    seed: values.seed === undefined ? Math.floor(Math.random() * 1e9) : number("seed", values.seed, 0),
+    seed: values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole("seed", values.seed, 0),
     size: values.small ? "small" : "full",
     budgetMs: number("budget", values.budget, 0.01) * 60_000,
-    jobs: number("jobs", values.jobs, 1),
+    jobs: whole("jobs", values.jobs, 1),
     only: values.only,
     at: values.at,
     report: values.report,
@@ -63,6 +69,12 @@ function number(name: string, text: string, min: number): number {
   return value;
 }
 
+function whole(name: string, text: string, min: number): number {
+  const value = number(name, text, min);
+  if (Number.isInteger(value)) return value;
+  throw new UsageError(`--${name} takes a whole number, not ${JSON.stringify(text)}`);
+}
+
 /** All tasks, by so many processes. */
 async function runAll(plans: readonly Plan[], wish: Wish, program: string): Promise<TaskResult[]> {
   const schedule = new Schedule(plans, wish);
@@ -73,8 +85,8 @@ async function runAll(plans: readonly Plan[], wish: Wish, program: string): Prom
     for (let task = schedule.next(isFirst); task !== undefined; task = schedule.next(isFirst)) {
       const result = await member.work(task);
       results.push(result);
-      for (const { plan, address, promise } of result.found)
-        console.log(`found in ${plan} at ${address}: ${promise}`);
+      for (const fault of result.found)
+        console.log(`found: ${fault.promise}: ${fault.message}\n  ${repeatOf(fault, wish.seed)}`);
     }
   };
   await Promise.all(members.map((member, index) => lane(member, index === 0)));
@@ -107,6 +119,8 @@ async function runOne(plans: readonly Plan[], { at = "", seed, size, only }: Opt
   if (plan === undefined || others.length > 0)
     throw new UsageError(`--at needs the whole name of one plan in --only; ${plans.length} fit`);
   const { found, counts } = await workThrough(plan, { plan: nameOf(plan), extent: { seed, size }, at });
+  if (found.length === 0 && Object.values(counts).every((count) => count === 0))
+    throw new UsageError(`${nameOf(plan)} at ${at} touches nothing: is that an address of this plan?`);
   for (const { promise, message } of found) console.log(`${promise}: ${message}`);
   if (found.length === 0) console.log(`${nameOf(plan)} at ${at}: nothing found (${JSON.stringify(counts)})`);
   return found.length === 0;
@@ -125,7 +139,13 @@ async function runCampaign(options: Options): Promise<boolean> {
   const start = performance.now();
   const results = await runAll(plans, options, process.argv[2] ?? "");
   const { seed, size } = options;
-  const report = reportOf(results, { seed, size, startedAt, durationMs: performance.now() - start });
+  const report = reportOf(results, {
+    planCount: plans.length,
+    seed,
+    size,
+    startedAt,
+    durationMs: performance.now() - start,
+  });
   print(report, options.report);
   return report.found.length === 0;
 }
@@ -138,9 +158,7 @@ function print(report: CampaignReport, file: string): void {
 try {
   process.exitCode = (await runCampaign(readOptions())) ? 0 : 1;
 } catch (error) {
-  const isUsage =
-    error instanceof UsageError || (error as { code?: string }).code?.startsWith("ERR_PARSE_ARGS");
-  if (isUsage !== true) throw error;
-  console.error(`${(error as Error).message}\n\n${usage}`);
+  if (!isUsage(error)) throw error;
+  console.error(`${error.message}\n\n${usage}`);
   process.exitCode = 2;
 }

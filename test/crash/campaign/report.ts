@@ -15,6 +15,8 @@ export interface CampaignReport {
   readonly startedAt: string;
   readonly durationMs: number;
   readonly totals: Counts;
+  /** So many plans were wanted; those that found time are listed. */
+  readonly planCount: number;
   readonly plans: readonly PlanReport[];
   readonly found: readonly (FoundFault & { readonly repeat: string })[];
   readonly skipped: readonly string[];
@@ -29,15 +31,17 @@ export interface PlanReport {
   readonly cpuMs: number;
 }
 
+/** What a report says of the campaign besides its results. */
+interface Circumstances extends Pick<Wish, "seed" | "size"> {
+  readonly planCount: number;
+  readonly startedAt: Date;
+  readonly durationMs: number;
+}
+
 /** Puts together what all tasks came to. */
 export function reportOf(
   results: readonly TaskResult[],
-  {
-    seed,
-    size,
-    startedAt,
-    durationMs,
-  }: Pick<Wish, "seed" | "size"> & { startedAt: Date; durationMs: number },
+  { planCount, seed, size, startedAt, durationMs }: Circumstances,
 ): CampaignReport {
   const plans = new Map<string, PlanReport>();
   for (const result of results) {
@@ -59,6 +63,7 @@ export function reportOf(
     size,
     startedAt: startedAt.toISOString(),
     durationMs: Math.round(durationMs),
+    planCount,
     totals: results.reduce((sum, { counts }) => addCounts(sum, counts), noCounts),
     plans: [...plans.values()],
     found: results.flatMap(({ found }) =>

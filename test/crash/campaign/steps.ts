@@ -1,6 +1,7 @@
 import { changesDisk, type Effect } from "../memory-disk.ts";
 import { Finding } from "./finding.ts";
 import type { Machine } from "./machine.ts";
+import { AddressError } from "./plan.ts";
 
 /** Work on a machine, cut at its steps: the effects that change the disk or make it durable, counted from 0. */
 
@@ -63,8 +64,9 @@ export async function stepsOf<M extends Machine<M>>(
   return machine.disk.effects.slice(before).filter(changesDisk);
 }
 
-/** Turns whatever was thrown into a finding that says where; a finding stays what it is. */
+/** Turns whatever was thrown into a finding that says where; a finding stays what it is. A wrong address is none. */
 export function findingAt(where: string, error: unknown): Finding {
+  if (error instanceof AddressError) throw error;
   if (error instanceof Finding) return new Finding(error.promise, `${where}: ${error.message}`, error);
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return new Finding("stuck", `${where}: ${text}`, error);

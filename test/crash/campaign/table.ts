@@ -23,19 +23,19 @@ export function tableOf(report: CampaignReport): string {
   const lines = mishaps.map((mishap) => {
     const plans = report.plans.filter(({ plan }) => mishapOf(plan) === mishap);
     const counts = plans.reduce((sum, one) => addCounts(sum, one.counts), noCounts);
-    return lineOf(mishap, [plans.length, ...columns.map(([, name]) => counts[name])]);
+    return lineOf(mishap, [triedOf(plans), ...columns.map(([, name]) => counts[name])]);
   });
   const titles = ["plans", ...columns.map(([title]) => title)];
   const heads = titles.map((title, index) => title.padStart(widths[index] ?? 0)).join("");
   return [
     `${"".padEnd(nameWidth)}${heads}`,
     ...lines,
-    lineOf("together", [report.plans.length, ...columns.map(([, name]) => report.totals[name])]),
+    lineOf("together", [triedOf(report.plans), ...columns.map(([, name]) => report.totals[name])]),
     "",
     "kills       processes really ended by SIGKILL",
     "faults      effects made to fail: EIO, ENOSPC, EMFILE, EACCES, short writes",
     "deaths      processes in memory that died, alone or all at once",
-    "power cuts  machines in memory after a power cut, no two equal, compared",
+    "power cuts  machines in memory after a power cut, equal ones of one turn once",
     "gone on     of deaths and power cuts: those that were worked on to the end",
     "orders      orders in which several processes were let act",
     "histories   random histories, command sequences and damaged files",
@@ -45,11 +45,16 @@ export function tableOf(report: CampaignReport): string {
       report.found.map(({ promise, message, repeat }) => `${promise}: ${message}\n  ${repeat}`),
     ),
     "",
-    `seed ${report.seed}, ${report.size}, ${duration(report.durationMs)} on ${report.cores} cores, commit ${report.commit.replace(/(?<=^.{12})\w+/, "")}`,
+    `${triedOf(report.plans)} of ${report.planCount} plans had a case and time for it`,
+    `seed ${report.seed}, ${report.size}, ${duration(report.durationMs)} on ${report.cores} cores, commit ${report.commit.replace(/(?<=^[0-9a-f]{12})[0-9a-f]+/, "")}`,
     report.found.length === 0
       ? "Nothing was lost, repeated or falsely told."
       : `${report.found.length} found`,
   ].join("\n");
+}
+
+function triedOf(plans: CampaignReport["plans"]): number {
+  return plans.filter(({ cases }) => cases > 0).length;
 }
 
 function mishapOf(plan: string): string {

@@ -1,6 +1,6 @@
 import { nameOf } from "./catalog.ts";
 import { Finding } from "./finding.ts";
-import { Skipped, type Case, type Plan } from "./plan.ts";
+import { AddressError, Skipped, type Case, type Plan } from "./plan.ts";
 import { addCounts, noCounts, type FoundFault, type Task, type TaskResult } from "./task.ts";
 
 /** After so many findings the rest of a plan tells nothing new. */
@@ -49,6 +49,7 @@ export async function workThrough(
     tells?.(soFar());
   };
   const failed = (address: string, error: unknown): void => {
+    if (error instanceof AddressError) throw error;
     if (error instanceof Skipped) skipped.push(error.message);
     else found.push(foundBy(plan, address, error));
   };
