@@ -25,9 +25,7 @@ export function allPlans(): readonly Plan[] {
   return [
     chancePlan((random) => storeScenario(chanceScenario(random))),
     ...store.flatMap((scenario) => plansOf(scenario, 150)),
-    ...engineScenarios.flatMap((scenario) =>
-      plansOf(engineScenario(scenario), scenario.isLong === true ? 1 : 2),
-    ),
+    ...engineScenarios.flatMap((scenario) => plansOf(engineScenario(scenario), 1)),
     ...rollbackScenarios.map(rollbackPlan),
     mishapPlan(commandsScenario),
     mishapPlan(commandScenario),

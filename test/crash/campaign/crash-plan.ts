@@ -79,8 +79,10 @@ class CrashPlan<M extends Machine<M>> implements Plan {
 
   /** Some of what can be listed, half of it with a second crash. */
   async *#some(random: Random): AsyncIterable<Case> {
-    const half = Math.ceil(this.#smallCases / 2);
-    for (let left = half; left > 0; left--) yield this.#case([await this.#anyCrash(random)]);
+    // Of a single one chance says which it is.
+    const half = Math.floor((this.#smallCases + random.below(2)) / 2);
+    for (let left = this.#smallCases - half; left > 0; left--)
+      yield this.#case([await this.#anyCrash(random)]);
     for (let left = half; left > 0;) {
       const first = await this.#anyCrash(random);
       const seconds = await this.#secondCrashes(first, plainCuts);

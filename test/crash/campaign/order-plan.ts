@@ -35,7 +35,7 @@ export function orderPlan<M extends Machine<M>>(
     mishap: "order",
     scenario: scenario.name,
     async *cases({ size, seed }) {
-      if (size === "endless") return;
+      if (size === "endless" || (size === "small" && smallCases === 0)) return;
       const start = await scenario.set();
       const steps = await stepsWithOthers(scenario, start.killed());
       const random = new Random(seed ^ seedFrom(scenario.name));
