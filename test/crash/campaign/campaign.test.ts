@@ -21,12 +21,13 @@ test("a small crash campaign loses nothing, repeats nothing and calls nothing do
       [],
     );
     expect(status).toBe(0);
-    // A plan that tried nothing would find nothing.
-    const idle = report.plans.filter(
-      ({ cases, counts }) => cases > 0 && Object.values(counts).every((count) => count === 0),
-    );
-    const skipped = report.skipped.map((line) => line.slice(0, line.lastIndexOf(": ")));
-    expect(idle.map(({ plan }) => plan).filter((plan) => !skipped.includes(plan))).toEqual([]);
+    // A kind of mishap that befell nobody would find nothing; one case of one plan may well come to nothing.
+    const mishapOf = (plan: string): string => plan.slice(0, plan.indexOf(":"));
+    const busy = report.plans.filter(({ counts }) => Object.values(counts).some((count) => count > 0));
+    const skipped = report.skipped.map(mishapOf);
+    const idle = new Set(report.plans.map(({ plan }) => mishapOf(plan)));
+    for (const name of [...busy.map(({ plan }) => mishapOf(plan)), ...skipped]) idle.delete(name);
+    expect([...idle]).toEqual([]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
